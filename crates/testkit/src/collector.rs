@@ -35,7 +35,7 @@ impl Post {
 #[derive(Debug, Default)]
 struct Received {
     posts: Mutex<Vec<Post>>,
-    /// The statuses of the next answers, each with further header lines; after them, every answer is 200.
+    /// The statuses of the next answers, each with additional header lines. All later answers have the status 200.
     answers: Mutex<VecDeque<(u16, String)>>,
     count: watch::Sender<usize>,
 }

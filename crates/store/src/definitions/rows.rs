@@ -29,7 +29,7 @@ pub struct StoredDefinition {
     pub approved_by: Option<String>,
 }
 
-/// A server in the record.
+/// A server whose definitions are recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedServer {
     /// The digest of everything that identifies the server.
@@ -38,7 +38,7 @@ pub struct RecordedServer {
     pub name: String,
     /// The audiences whose first lists have been seen.
     pub audiences: Vec<u32>,
-    /// The number of lists that were incomplete, until the first lists count as seen.
+    /// The number of incomplete lists so far; no longer counted once the server's first lists are considered seen.
     pub incomplete: u32,
 }
 
@@ -62,7 +62,7 @@ pub struct ListedDefinitions {
     pub name: String,
     /// The audiences whose first lists have been seen.
     pub audiences: Vec<u32>,
-    /// The number of lists that were incomplete, until the first lists count as seen.
+    /// The number of incomplete lists so far; no longer counted once the server's first lists are considered seen.
     pub incomplete: u32,
     /// Definitions that may be missing from the file.
     pub new: Vec<NewDefinition>,

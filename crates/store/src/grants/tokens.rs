@@ -7,7 +7,7 @@ use super::accounts::{COLUMNS, StoredGrant, read};
 use crate::Error;
 use crate::database::{counted, kept};
 
-/// The SHA-256 digest of a token. Tokens are random, so nobody can guess one from its digest.
+/// The SHA-256 digest of a token. Tokens are random, so a token cannot be guessed from its digest.
 pub type TokenDigest = [u8; 32];
 
 /// The use of a token.

@@ -1,6 +1,6 @@
-//! Keys that several machines share: each has a file of its own, and the files are merged. A merge never forgets a
-//! key and never takes back a revocation, so the files become the same in whatever order they are merged. This
-//! module must not know how keys are transferred.
+//! Keys that several machines share: each has a file of its own, and the files are merged. A merge never removes a
+//! key and never undoes a revocation, so all files become the same, whatever the order of the merges. This module
+//! must not know how keys are transferred.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};

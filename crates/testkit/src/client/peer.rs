@@ -75,7 +75,7 @@ impl Peer {
         Self { wire, version, capabilities, level: None, record: Vec::new(), topic: "", next: 1 }
     }
 
-    /// Introduces itself; returns the answer to `initialize` or `server/discover`.
+    /// Performs the handshake or, in the stateless version, sends `server/discover`; returns the answer.
     pub async fn introduce(&mut self) -> Value {
         if self.wire.is_stateless() {
             return self.ask("server/discover", &json!({})).await;

@@ -52,7 +52,7 @@ impl Legacy {
         [("Mcp-Session-Id", &self.id), ("MCP-Protocol-Version", &self.version)]
     }
 
-    /// Sends a message with the session's headers, and further ones.
+    /// Sends a message with the session's headers and the headers `more`.
     pub async fn post(&self, more: Headers<'_>, body: &str) -> Reply {
         let headers: Vec<_> = self.headers().into_iter().chain(more.iter().copied()).collect();
         self.http.post(&self.path, &headers, body).await

@@ -1,4 +1,4 @@
-//! An image host that answers like imgbb's API (version 1), and a picture of the site itself.
+//! An image host that answers like imgbb's API (version 1), and a picture on the site itself.
 
 use serde_json::json;
 

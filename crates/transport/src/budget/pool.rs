@@ -1,5 +1,5 @@
-//! One part of a budget: the free bytes, and the buffers that wait for some, first come, first served. This module must
-//! not know the contents of the buffers.
+//! One part of a budget: the free bytes, and a queue of buffers that wait for free bytes, first come, first served.
+//! This module must not know the contents of the buffers.
 
 use std::collections::VecDeque;
 

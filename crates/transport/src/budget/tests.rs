@@ -123,8 +123,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Counts return to zero, only the lane exceeds the limit, and a buffer that gives up leaves nothing
-    /// behind.
+    /// Tests that counts return to zero, that only the lane exceeds the limit, and that a buffer that gives up
+    /// stays counted nowhere.
     #[test]
     fn counts_return_to_zero(steps in steps()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();

@@ -13,7 +13,7 @@ const LONGEST: Duration = Duration::from_secs(30);
 /// not have to wait long for it.
 const LONGEST_AFTER_CALLS: Duration = Duration::from_secs(4);
 
-/// The running time after which a child counts as healthy: if the child ends later than this, the delay starts
+/// The running time after which a child is considered healthy: if the child ends later than this, the delay starts
 /// again at its minimum.
 const HEALTHY: Duration = Duration::from_mins(1);
 

@@ -120,7 +120,7 @@ pub struct Exit {
     pub asked: bool,
     /// The cap that ended the child, or may have ended it.
     pub cap: Option<CapUse>,
-    /// The kept part of the child's stderr, without control characters.
+    /// The last part of the child's stderr, without control characters.
     pub stderr: Arc<str>,
 }
 

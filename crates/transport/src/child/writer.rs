@@ -97,8 +97,8 @@ impl Drop for Closing {
     }
 }
 
-/// Writes until the child is asked to stop (waiting lines are still written), is gone, or closes its stdin. When this function
-/// returns, the pipe is closed, which tells a child over stdio to exit.
+/// Writes until the child is asked to stop (waiting lines are still written), is gone, or closes its stdin. When
+/// this function returns, the pipe is closed, which signals the child to exit.
 pub(super) async fn run(
     stdin: pipe::Sender,
     mut lines: mpsc::UnboundedReceiver<Bytes>,

@@ -1,5 +1,5 @@
-//! The accept loop: takes connections from a listener until it is told to stop, then lets these connections finish.
-//! This module must not know what is served.
+//! The accept loop: accepts connections from a listener until the stop signal, then lets the open connections
+//! finish. This module must not know what is served.
 
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
@@ -292,9 +292,9 @@ impl Acceptor {
 /// arrived are seen.
 const SETTLE: Duration = Duration::from_millis(20);
 
-/// The time within which the last accepted connections must start their first requests; after that, they count as idle.
-/// A balancer on a busy machine may need a while between the connection and the request, and does not repeat a request
-/// whose connection was closed without an answer.
+/// The time within which the last accepted connections must start their first requests; after that, they are
+/// treated as idle. On a busy machine, a load balancer may need a while between the connection and the request, and
+/// it does not repeat a request whose connection was closed without an answer.
 const FIRST_REQUEST: Duration = Duration::from_millis(250);
 
 /// The maximum number of connections over the cap that receive an answer at the same time; further ones are closed

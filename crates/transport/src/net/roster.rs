@@ -247,7 +247,7 @@ impl Roster {
         RosterPlace { id, roster: self.0.clone(), progress }
     }
 
-    /// Checks every connection and gives orders to those that have exceeded their time.
+    /// Checks every connection, and gives orders to connections that have exceeded a time limit.
     pub(super) fn sweep(&self, now: Instant, patience: Patience) {
         for entry in lock(&self.0.entries).by_id.values_mut() {
             let sample = entry.progress.sample();

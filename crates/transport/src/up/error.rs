@@ -123,8 +123,8 @@ pub enum LinkError {
     /// The upstream rejected the request because there were too many requests, and stated when the next request may follow.
     #[error("answered HTTP 429{}{}", if .0.body.is_empty() { "" } else { ": " }, .0.body)]
     TooMany(Box<TooMany>),
-    /// The upstream rejected the request, and its reaction to a harmless request on the same link does not show whether it still
-    /// knows the link: it may have restarted in between.
+    /// The upstream rejected the request. It may have restarted and lost the session of the link: its reaction to a
+    /// harmless request on the same link did not make this clear.
     #[error("answered HTTP {}{}{}", .0.status, if .0.body.is_empty() { "" } else { ": " }, .0.body)]
     Ambiguous(Box<AmbiguousRefusal>),
     /// Several requests to the upstream have failed in a row. No client's request is sent until the upstream has answered the

@@ -151,7 +151,7 @@ impl OpenCalls {
     }
 }
 
-/// An open call. If this value is dropped before the answer, the call counts as abandoned.
+/// An open call. If this value is dropped before the answer, the call is abandoned.
 #[derive(Debug)]
 pub struct OpenCall {
     calls: Arc<OpenCalls>,

@@ -52,7 +52,7 @@ impl PipeLink {
         self.send(key, text, Some(owner)).await
     }
 
-    /// Sends a request of the gateway itself, without a client behind it, like [`PipeLink::call`].
+    /// Like [`PipeLink::call`], for a request of the gateway itself, which serves no client.
     ///
     /// # Errors
     /// Fails if the child is gone or does not read.

@@ -1,5 +1,6 @@
-//! Items that a server shows only to clients that can be asked something. The gateway learns these items once for each
-//! class of clients, over links that such clients open anyway. This module must not know who these clients are.
+//! Items that a server shows only to clients that can be asked questions. The gateway learns these items once for
+//! each class of clients, over links that such clients open anyway. This module must not know who these clients
+//! are.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,7 +20,8 @@ const RETRY_AFTER: Duration = Duration::from_secs(30);
 
 /// The link for learning the items of a class of clients, and the properties of these clients.
 pub struct Learner {
-    /// A link on which the server was told that these clients can be asked questions, or on which each request says so.
+    /// A link on which the server knows, from the handshake or from each request, that these clients can be asked
+    /// questions.
     pub cell: Arc<LinkCell>,
     /// The reservation of the link, if the link is reserved for one call at a time.
     pub dedicated: Option<DedicatedLink>,
@@ -158,9 +160,9 @@ impl Gated {
         }
     }
 
-    /// Returns the items that clients with these capabilities see in addition to those that all clients are shown. These are
-    /// the items that were learned on a link of exactly this class. Until there is such a link, they are the items that were
-    /// learned for classes of clients that can be asked fewer questions.
+    /// Returns the items that clients with these capabilities see in addition to the items for all clients. These
+    /// are the items that were learned for exactly this class or, as long as there are none, the items that were
+    /// learned for classes of clients that can be asked fewer kinds of questions.
     pub(super) fn shown_to(&self, askable: Askable) -> Vec<Arc<UpstreamCatalogue>> {
         if askable.is_nothing() {
             return Vec::new();

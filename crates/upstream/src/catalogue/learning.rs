@@ -1,4 +1,4 @@
-//! Learns the items that a server shows only to clients that can be asked something, one class of clients after the
+//! Learns the items that a server shows only to clients that can be asked questions, one class of clients after the
 //! other. This module must not know who these clients are.
 
 use std::sync::{Arc, LazyLock};

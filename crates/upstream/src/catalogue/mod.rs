@@ -11,7 +11,7 @@
 //! | `withholding` | comparing lists with the record of definitions, and withholding tools that await approval |
 //! | `face` | the lists of one lifecycle, and the reason if they are missing |
 //! | `freshness` | whether the lists are known to be current, the reason if they are not, and how long they remain valid |
-//! | `gated` | items that are shown only to clients that can be asked something |
+//! | `gated` | items that are shown only to clients that can be asked questions |
 //! | `learning` | learning these items, one class of clients after the other |
 //! | `lifecycles` | whether a child also serves clients without a handshake |
 //! | `kept` | the stored catalogue, which outlives the process |

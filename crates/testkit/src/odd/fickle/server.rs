@@ -106,7 +106,7 @@ impl Fickle {
         lock(&self.forgotten).last_key_value().map_or(0, |(number, _)| *number)
     }
 
-    /// Opens a session for a client that introduced itself with this message.
+    /// Opens a session for the client that sent this `initialize` message.
     pub(super) fn open(&self, initialize: &Value) -> (String, Arc<Session>) {
         let capabilities = initialize["params"]["capabilities"].clone();
         let session = Arc::new(Session::new(self.epoch(), capabilities));

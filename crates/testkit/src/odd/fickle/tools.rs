@@ -52,7 +52,7 @@ pub(super) fn list(switches: &Switches, capabilities: &Value) -> Vec<Value> {
     tools
 }
 
-/// One of many tools that nobody calls, of a realistic size.
+/// A tool of realistic size that no client calls; there may be many of them.
 pub(super) fn filler(number: usize) -> Value {
     let text = |what: &str| json!({ "type": "string", "description": format!("The {what} that entry {number} concerns.") });
     json!({

@@ -1,6 +1,6 @@
 //! Reaps processes for which no other code in this process waits: those that a killed guardian left behind, and all
-//! orphans if this process is the init process (PID 1) of a container. This module must not know what these
-//! processes were.
+//! orphans if this process is the init process (PID 1) of a container. This module must not know the purpose of
+//! these processes.
 
 use std::collections::BTreeSet;
 

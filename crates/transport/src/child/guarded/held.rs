@@ -32,7 +32,7 @@ pub(in super::super) struct HeldServer {
     caps: ChildCaps,
     /// The cap that the server has reached, or may have reached.
     cap: Option<CapUse>,
-    /// True if no process is left, or if no holder is left that could report.
+    /// True if none of the server's processes is left, or if the holder is gone and can report nothing more.
     gone: bool,
 }
 

@@ -62,7 +62,7 @@ struct Guard {
     signals: OwnedFd,
     sees_processes: bool,
     holders: Vec<Pid>,
-    /// True if a holder was killed, and processes that it left behind may still exist.
+    /// True if a holder was killed whose processes may still exist.
     has_strays: bool,
     /// The time at which everything is killed, once the gateway is gone.
     kill_at: Option<Instant>,

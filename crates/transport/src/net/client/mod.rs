@@ -174,9 +174,9 @@ impl Origin {
         self.0.name()
     }
 
-    /// Sends a request, and waits for the answer's head. Of the request's URL, only path and query are used; `Host` is
-    /// set if it is missing. If a kept connection turns out to be dead, it is replaced once; see [`Replay`].
-    /// Idempotent methods count as [`Replay::Always`].
+    /// Sends a request, and waits for the answer's head. Only the path and the query of the request's URL are used;
+    /// `Host` is set if it is missing. If a kept connection turns out to be dead, it is replaced once; see
+    /// [`Replay`]. Idempotent methods count as [`Replay::Always`].
     ///
     /// [`ClientLimits::connect_timeout`] limits the time for connecting. The caller limits the time for the answer:
     /// drop the future, or use [`Self::request_until`]. Dropping the future cancels the request.

@@ -1,4 +1,4 @@
-//! One origin (scheme, host, port) with its connections: either idle HTTP/1.1 connections, of which the newest is used
+//! One origin (scheme, host, port) with its connections: either idle HTTP/1.1 connections, where the newest is used
 //! first, or a single HTTP/2 connection that all requests share. This module must not know what is requested.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -50,7 +50,7 @@ pub(super) struct OriginState {
     limits: ClientLimits,
     /// The current [`ClientLimits::connect_timeout`], in milliseconds.
     connect_ms: AtomicU64,
-    /// The settings of TLS, and those of TLS to a proxy.
+    /// The TLS settings for the origin, and those for a proxy.
     trust: Trust,
     proxy_trust: Trust,
     /// The absolute form, if a proxy forwards the requests; `None` if they go to the origin directly or through a

@@ -13,8 +13,8 @@ use crate::net::{ConnectionCap, Handler, ServeError, ServerLimits, Stop};
 /// The maximum number of open connections. Commands and pages of one user need a few.
 const CONNECTIONS: usize = 64;
 
-/// Serves the socket until `stop`, then removes its file, and returns when the last request is done or the drain time
-/// is over. A connection of another user is closed; root counts as this user.
+/// Serves the socket until `stop`, then removes its file, and returns when the last request is done or the drain
+/// time is over. Connections of other users, except root, are closed.
 pub async fn serve_local(
     socket: LocalSocket,
     handler: impl Handler,

@@ -55,8 +55,8 @@ impl MuxCall {
         self
     }
 
-    /// Returns the failure of the exchange. The request counts as unsent if the child has ended and cannot have read the line
-    /// of the request.
+    /// Returns the failure of the exchange. The request is treated as unsent if the child has ended and cannot have
+    /// read the line of the request.
     fn failed(&self, why: LinkError) -> LinkError {
         let is_end = matches!(&why, LinkError::Child(e) if e.is_final());
         if is_end && self.line.as_ref().is_some_and(QueuedLine::is_unread) { why.unsent() } else { why }
