@@ -88,7 +88,7 @@ pub struct Advice {
     pub title: ForeignText,
     /// The reason, and what to do.
     pub text: ForeignText,
-    /// The page where it can be done.
+    /// The page on which it can be done.
     pub href: String,
     /// The text of the link: `Log in`.
     pub action: &'static str,

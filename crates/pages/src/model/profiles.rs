@@ -68,7 +68,7 @@ pub struct ProfilePage {
     pub q: ForeignText,
     /// The effective list: the tools as clients see them, the most expensive first.
     pub tools: Vec<ToolRow>,
-    /// The position of the tools.
+    /// The position of these tools in the whole list.
     pub paging: Paging,
     /// The keys and users whom the access rules leave without any tool.
     pub without_tools: Vec<UnservedCaller>,

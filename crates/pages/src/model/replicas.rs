@@ -18,7 +18,7 @@ pub struct StoreRow {
     pub standing: StoreStanding,
     /// The version of the store, or the reason why it cannot be used.
     pub detail: Option<ForeignText>,
-    /// The beginning of this state.
+    /// The time at which this state began.
     pub since: Millis,
 }
 

@@ -11,7 +11,7 @@ pub struct ServersPage {
     pub rows: Vec<ServerRow>,
     /// The beginning of the counted part of the last 24 hours, if there are too many calls to count all.
     pub counted_since: Option<Millis>,
-    /// The position of the rows.
+    /// The position of these rows in the whole list.
     pub paging: Paging,
     /// The form that adds servers.
     pub add: AddServer,
@@ -52,7 +52,7 @@ pub struct ServerRow {
     pub state: ServerState,
     /// The reason for the state.
     pub reason: Option<ForeignText>,
-    /// The start of the state.
+    /// The time at which this state began.
     pub since: Millis,
     /// The next attempt to reach the server.
     pub next_try: Option<Millis>,
@@ -124,7 +124,7 @@ pub struct ServerConfig {
     pub etag: String,
     /// The reasons why the last change was refused; `text` is then the refused text.
     pub faults: Vec<ForeignText>,
-    /// The profiles that use the server; it cannot be removed while there are some.
+    /// The profiles that use the server; it cannot be removed while a profile uses it.
     pub profiles: Vec<ForeignText>,
 }
 
@@ -135,7 +135,7 @@ pub struct ServerLogin {
     pub valid: bool,
     /// The authorization server.
     pub issuer: ForeignText,
-    /// The end of the consent, if it is known.
+    /// The expiry time of the consent, if it is known.
     pub expires: Option<Millis>,
     /// The number of callers that gave consent.
     pub callers: u64,
@@ -176,7 +176,7 @@ pub struct ProcessRow {
 /// A change of a server's state.
 #[derive(Debug, Clone, Default)]
 pub struct StateChange {
-    /// The moment of the change.
+    /// The time of the change.
     pub at: Millis,
     /// The new state.
     pub state: ServerState,
@@ -187,7 +187,7 @@ pub struct StateChange {
 /// A line that a server wrote to stderr.
 #[derive(Debug, Clone, Default)]
 pub struct StderrLine {
-    /// The moment, if it is known.
+    /// The time, if it is known.
     pub at: Option<Millis>,
     /// The line, without secrets.
     pub text: ForeignText,

@@ -9,7 +9,7 @@ pub struct SessionsPage {
     pub q: ForeignText,
     /// The sessions that match the filter, the most recently used first.
     pub sessions: Vec<SessionRow>,
-    /// The position of the sessions.
+    /// The position of these sessions in the whole list.
     pub paging: Paging,
     /// The open event streams.
     pub streams: Vec<StreamRow>,
@@ -38,7 +38,7 @@ pub struct SessionRow {
     pub profile: ForeignText,
     /// The client's address.
     pub address: Option<ForeignText>,
-    /// The beginning of the session.
+    /// The time at which the session began.
     pub opened: Millis,
     /// The last request.
     pub used: Millis,
@@ -61,7 +61,7 @@ pub struct StreamRow {
     pub client: ForeignText,
     /// The purpose: `subscriptions/listen`, `GET`.
     pub purpose: ForeignText,
-    /// The beginning.
+    /// The time at which the stream was opened.
     pub opened: Millis,
 }
 
@@ -74,9 +74,9 @@ pub struct ParkedRow {
     pub tool: ForeignText,
     /// The server.
     pub server: ForeignText,
-    /// The beginning of the wait.
+    /// The time at which the wait began.
     pub since: Millis,
-    /// The moment at which the call is given up.
+    /// The time at which the gateway stops waiting.
     pub until: Millis,
 }
 

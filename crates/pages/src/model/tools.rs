@@ -13,7 +13,7 @@ pub struct ToolsPage {
     pub profiles: Vec<ForeignText>,
     /// The tools that match the filter.
     pub rows: Vec<ToolRow>,
-    /// The position of the rows.
+    /// The position of these rows in the whole list.
     pub paging: Paging,
     /// The estimated tokens of all tools that match the filter.
     pub tokens: u64,
@@ -95,7 +95,7 @@ pub struct ArgumentRow {
     pub name: ForeignText,
     /// The type: `string`, `integer[]`, `"a" | "b"`.
     pub kind: ForeignText,
-    /// True if calls must have the argument.
+    /// True if the argument is required.
     pub required: bool,
     /// The description.
     pub description: ForeignText,
@@ -130,7 +130,7 @@ pub struct SchemaFindingRow {
 /// An approval of a tool's definition.
 #[derive(Debug, Clone, Default)]
 pub struct ApprovalRow {
-    /// The moment.
+    /// The time of the approval.
     pub at: Millis,
     /// The author of the approval: a principal, `first seen`, `cli`.
     pub by: ForeignText,
