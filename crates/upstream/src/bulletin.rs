@@ -92,8 +92,8 @@ impl Server {
             .then(|| HealthCause::of_lists(failed.join(", "), self.concealed(&reasons.join("; "))))
     }
 
-    /// Logs a failure as a warning the first time, and with the level debug while the failure stays the same;
-    /// `what` is the beginning of the log message.
+    /// Logs a failure: as a warning if it is new, otherwise at the debug level; `what` is the beginning of the log
+    /// message.
     pub fn tell_failure(&self, what: &str, error: &LinkError) {
         let (name, reason) = (self.name(), self.describe(error));
         // A change of state logs the reason as well; and the reason of a failing server that is not tried now was

@@ -288,8 +288,8 @@ impl Acceptor {
     }
 }
 
-/// The pause before each check of the connections while they are being drained, so that bytes that have just
-/// arrived are seen.
+/// The pause before each check of the connections while they are being drained. It lets bytes that have just
+/// arrived be noticed.
 const SETTLE: Duration = Duration::from_millis(20);
 
 /// The time within which the last accepted connections must start their first requests; after that, they are
