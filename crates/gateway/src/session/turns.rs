@@ -1,5 +1,5 @@
-//! Turns for restoring sessions: one request at a time for each session. This module must not know how a session is
-//! restored.
+//! Turns for restoring sessions: only one request at a time restores a session. This module must not know how a
+//! session is restored.
 
 use std::collections::HashMap;
 use std::sync::Arc;

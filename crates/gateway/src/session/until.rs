@@ -42,13 +42,13 @@ impl Until {
 /// An open event stream, with the credential that opened it.
 #[derive(Debug)]
 pub struct HeldOpen {
-    /// The caller who opened it.
+    /// The caller that opened the stream.
     pub principal: Arc<Principal>,
     /// The request that opened the stream: its method in HTTP or MCP.
     pub purpose: &'static str,
     /// The client's label, if it is known.
     pub program: Option<Arc<str>>,
-    /// The time when it was opened.
+    /// The time when the stream was opened.
     pub opened: Instant,
     pub(crate) until: Until,
     pub(crate) revoked: Stop,

@@ -1,4 +1,4 @@
-//! The messages that reach a stream's reader, and when.
+//! Tests which messages reach a stream's reader, and when.
 
 use http_body_util::BodyExt as _;
 
