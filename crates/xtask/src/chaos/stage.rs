@@ -121,8 +121,7 @@ impl<'a> Stage<'a> {
         Ok(upstream)
     }
 
-    /// Creates servers with different lifecycles, over HTTP (true) and over a pipe (false); those over HTTP are
-    /// started.
+    /// Creates servers with different lifecycles: over HTTP (true), started, and over a pipe (false).
     pub(crate) fn of_each_sort(&self) -> Result<Vec<(bool, Upstream)>, String> {
         Ok(vec![
             (true, self.started("web", &[])?),
@@ -186,8 +185,7 @@ impl<'a> Stage<'a> {
         format!("c{}", self.named.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// Creates a client that has introduced itself at this address instead of the gateway's, with an API key if
-    /// there is one.
+    /// Creates a client that has introduced itself at this address, with an API key if there is one.
     pub(crate) fn client_at(
         &self,
         address: SocketAddr,
