@@ -1,5 +1,5 @@
-//! The account behind an access token. The site is asked from time to time whether the password is still valid, because people
-//! revoke it there.
+//! The account behind an access token. From time to time, Dragoman asks the site if the application password is
+//! still valid, because people revoke it there.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -12,9 +12,9 @@ use crate::AuthorizationServer;
 use crate::random;
 use crate::site::{NotConfirmed, SiteAccount};
 
-/// The time for which the site's last answer counts if the site does not answer.
+/// The time for which the site's last answer is trusted while the site does not answer.
 const TRUSTED: Duration = Duration::from_hours(1);
-/// The time to wait before the site is asked again, after it has ignored a password once.
+/// The time to wait before the site is asked again after it ignored a password once.
 const DOUBTED: Duration = Duration::from_secs(3);
 /// The time after which to retry if the site cannot be asked.
 const RETRY: Duration = Duration::from_secs(10);
@@ -40,11 +40,11 @@ pub struct SignedIn {
     pub is_fixed: bool,
     /// The client that received the token.
     pub client: String,
-    /// The time from which the token is no longer valid, in milliseconds since 1970.
+    /// The time at which the token expires, in milliseconds since 1970.
     pub until_ms: u64,
 }
 
-/// The reason why a token stands for no account.
+/// The reason why a token does not lead to an account.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AccountFault {
     /// The token is unknown, has expired, or its sign-in has ended.
@@ -53,7 +53,7 @@ pub enum AccountFault {
     /// The site no longer accepts the password; the sign-in has ended.
     #[error("the site no longer accepts the application password of this sign-in: sign in again")]
     Revoked,
-    /// The account may not do what is needed here.
+    /// The account lacks a required permission.
     #[error("{0}")]
     Forbidden(String),
     /// The account cannot be confirmed now.
@@ -65,7 +65,7 @@ pub enum AccountFault {
 #[derive(Debug, Clone)]
 struct Confirmation {
     at: Instant,
-    /// The time after `at` at which the site ignored the password; `None` if it did not.
+    /// The time, after `at`, at which the site ignored the password; `None` if it did not.
     doubted: Option<Instant>,
     user_id: u64,
     roles: Vec<String>,
@@ -99,10 +99,10 @@ impl Confirmations {
 }
 
 impl AuthorizationServer {
-    /// Returns the account that an access token stands for at `now_ms`, in milliseconds since 1970.
+    /// Returns the account behind an access token at `now_ms`, in milliseconds since 1970.
     ///
     /// # Errors
-    /// Returns the reason why it stands for none.
+    /// Returns the reason why there is no account behind the token.
     pub async fn account(&self, token: &str, now_ms: u64) -> Result<SignedIn, AccountFault> {
         let digest = random::digest_of(token);
         let found = self.grants.with(move |file| file.find(&digest)).await;
@@ -182,8 +182,8 @@ impl AuthorizationServer {
     }
 }
 
-/// Returns the last answer of a site that cannot be asked now, if that answer is recent. The site's tools fail in any case,
-/// and an outage must not make anybody sign in again.
+/// Returns the last answer of a site that does not answer now, if that answer is recent. The site's tools fail in
+/// any case, and an outage must not force anybody to sign in again.
 fn trusted(
     known: Option<Confirmation>,
     grant: &StoredGrant,

@@ -1,4 +1,4 @@
-//! Tests of the ends of sign-ins.
+//! Tests of how sign-ins end.
 
 use http::StatusCode;
 use serde_json::json;
