@@ -44,7 +44,7 @@ pub(super) fn with_parameter(url: &str) -> Option<String> {
     Some(format!("{site}/?rest_route={route}{separator}{query}"))
 }
 
-/// For a URL of a site's REST API, the URL at which the site returns its own address.
+/// The URL at which a site returns its own address; `url` is a URL of the site's REST API.
 pub(super) fn address_of(url: &str) -> Option<String> {
     let (site, _) = split(url)?;
     with_parameter(&format!("{site}{API}/?_fields=home,url"))

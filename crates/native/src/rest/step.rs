@@ -218,7 +218,7 @@ pub(crate) const fn patch(base: &'static str, route: &'static str) -> RestReques
     ask(Verb::Patch, base, route)
 }
 
-/// A request that changes something, with the method that all servers let through.
+/// A request that changes something, with the method that all servers accept.
 pub(crate) const fn edit(base: &'static str, route: &'static str) -> RestRequest {
     RestRequest { acts_as: Verb::Patch, ..ask(Verb::Post, base, route) }
 }

@@ -75,7 +75,7 @@ pub(super) fn has_port(authority: &str) -> bool {
 }
 
 /// A host and its port in canonical form: in lower case, without the final dot of a fully qualified name (RFC 1034,
-/// 3.1) and without the scheme's default port (RFC 3986, 6.2.3). Limits per host thus apply to all spellings
+/// 3.1) and without the scheme's default port (RFC 3986, 6.2.3). Limits per host therefore apply to all spellings
 /// together.
 pub(super) fn canonical(scheme: &str, authority: &str) -> String {
     let authority = authority.to_ascii_lowercase();

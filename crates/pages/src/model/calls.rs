@@ -41,7 +41,7 @@ pub struct RecordState {
 pub struct CallsFilter {
     /// The start: a duration before now (`1h`) or a time in UTC.
     pub since: ForeignText,
-    /// The end, likewise.
+    /// The end, in the same format as `since`.
     pub until: ForeignText,
     /// A part of the tool's name or of the recorded arguments.
     pub q: ForeignText,
@@ -64,7 +64,7 @@ pub struct CallsFilter {
 pub struct CallRow {
     /// The id in the record.
     pub id: u64,
-    /// The arrival of the call.
+    /// The time at which the call arrived.
     pub at: Millis,
     /// The outcome of the call.
     pub outcome: Outcome,

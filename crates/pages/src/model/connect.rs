@@ -1,4 +1,4 @@
-//! The ways in which clients connect.
+//! The ways to connect clients.
 
 use super::{ForeignText, Millis, Severity};
 

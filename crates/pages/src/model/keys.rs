@@ -38,7 +38,7 @@ pub struct KeyRow {
     pub used: Option<Millis>,
     /// The status of the key.
     pub standing: KeyStanding,
-    /// The calls of the last 24 hours.
+    /// The number of calls in the last 24 hours.
     pub calls: u64,
 }
 

@@ -3,7 +3,7 @@
 
 use super::{Caller, ForeignText, Millis, Paging};
 
-/// The log-ins at servers.
+/// The data of the page: consents, and people who have signed in.
 #[derive(Debug, Clone, Default)]
 pub struct LoginsPage {
     /// The filter: a part of the server or the caller. The query parameter is `q`.

@@ -1,4 +1,4 @@
-//! A tool, called by hand.
+//! The playground, in which an operator calls a tool by hand.
 
 use super::{AccessVerdict, ForeignText, Millis, ToolHints, ToolRow, WireMessage};
 
@@ -107,7 +107,7 @@ pub struct PlaygroundRun {
     pub tool: ForeignText,
     /// The state.
     pub state: RunState,
-    /// The start.
+    /// The time at which the call started.
     pub started: Millis,
     /// The duration so far.
     pub duration_us: u64,

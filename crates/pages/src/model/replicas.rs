@@ -47,7 +47,7 @@ pub struct ReplicaRow {
     pub version: ForeignText,
     /// The time of its start.
     pub started: Millis,
-    /// The sessions in its memory.
+    /// The number of sessions in its memory.
     pub sessions: u64,
     /// True for the gateway that shows the page.
     pub is_this_one: bool,

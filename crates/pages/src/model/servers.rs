@@ -1,4 +1,4 @@
-//! The servers, and one of them.
+//! The list of servers, and one server.
 
 use super::{CallRow, DefinedIn, DefinitionChange, ForeignText, Millis, Paging, ServerState};
 
@@ -54,7 +54,7 @@ pub struct ServerRow {
     pub reason: Option<ForeignText>,
     /// The time at which this state began.
     pub since: Millis,
-    /// The next attempt to reach the server.
+    /// The time of the next attempt to reach the server.
     pub next_try: Option<Millis>,
     /// Advice: the next step.
     pub advice: Option<ForeignText>,
@@ -68,13 +68,13 @@ pub struct ServerRow {
     pub tools: u64,
     /// The estimated tokens of all tools.
     pub tokens: u64,
-    /// The calls of the last 24 hours.
+    /// The number of calls in the last 24 hours.
     pub calls: u64,
-    /// The failed calls of the last 24 hours.
+    /// The number of failed calls in the last 24 hours.
     pub errors: u64,
     /// The 95th percentile of the duration in the last 24 hours.
     pub p95_us: u64,
-    /// The tools whose definitions await approval.
+    /// The number of tools whose definitions await approval.
     pub pending: u64,
 }
 
@@ -146,13 +146,13 @@ pub struct ServerLogin {
 /// The numbers of open connections to a server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ConnectionCounts {
-    /// Connections that clients share.
+    /// The number of connections that clients share.
     pub shared: u64,
-    /// Connections that belong to one client.
+    /// The number of connections that belong to one client.
     pub dedicated: u64,
-    /// Calls that wait for a connection or for their turn.
+    /// The number of calls that wait for a connection or for their turn.
     pub waiting: u64,
-    /// Calls that run.
+    /// The number of calls that run.
     pub running: u64,
     /// The number of times that a client had to move to another connection.
     pub moves: u64,
@@ -165,7 +165,7 @@ pub struct ProcessRow {
     pub pid: u32,
     /// The purpose: `shared` or `dedicated`.
     pub role: ForeignText,
-    /// The start of the process.
+    /// The time at which the process started.
     pub started: Millis,
     /// The memory of the process and its descendants, in bytes.
     pub memory: u64,

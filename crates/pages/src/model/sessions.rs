@@ -1,4 +1,4 @@
-//! Sessions, streams, and everything that waits.
+//! Sessions, streams, and the calls that wait.
 
 use super::{Caller, ForeignText, Millis, Paging};
 
@@ -17,7 +17,7 @@ pub struct SessionsPage {
     pub parked: Vec<ParkedRow>,
     /// The servers at which calls run or wait.
     pub queues: Vec<QueueRow>,
-    /// The limit of sessions.
+    /// The maximum number of sessions.
     pub limit: u64,
 }
 
@@ -40,13 +40,13 @@ pub struct SessionRow {
     pub address: Option<ForeignText>,
     /// The time at which the session began.
     pub opened: Millis,
-    /// The last request.
+    /// The time of the last request.
     pub used: Millis,
-    /// The open event streams.
+    /// The number of open event streams.
     pub streams: u64,
-    /// The running calls.
+    /// The number of running calls.
     pub calls: u64,
-    /// The questions that the client has not answered.
+    /// The number of questions that the client has not answered.
     pub questions: u64,
     /// The capabilities that the client declared: `sampling`, `elicitation`.
     pub capabilities: Vec<ForeignText>,
@@ -85,11 +85,11 @@ pub struct ParkedRow {
 pub struct QueueRow {
     /// The server.
     pub server: ForeignText,
-    /// The calls that run.
+    /// The number of calls that run.
     pub running: u64,
-    /// The calls that may run at the same time; `None` if there is no limit.
+    /// The number of calls that may run at the same time; `None` if there is no limit.
     pub limit: Option<u64>,
-    /// The calls that wait.
+    /// The number of calls that wait.
     pub waiting: u64,
     /// The reason for the wait, if the server is the reason.
     pub reason: Option<ForeignText>,

@@ -1,4 +1,4 @@
-//! The tools of all servers, and one of them.
+//! The list of tools, and one tool.
 
 use super::{CallRow, DefinitionChange, DefinitionState, ForeignText, Millis, Paging, ToolHints};
 
@@ -57,9 +57,9 @@ pub struct ToolRow {
     pub hidden: Option<ForeignText>,
     /// True if clients do not see the tool until somebody approves its definition.
     pub held: bool,
-    /// The calls of the last 24 hours.
+    /// The number of calls in the last 24 hours.
     pub calls: u64,
-    /// The failed calls of the last 24 hours.
+    /// The number of failed calls in the last 24 hours.
     pub errors: u64,
 }
 
@@ -108,7 +108,7 @@ pub struct ToolProfileRow {
     pub profile: ForeignText,
     /// The tool's name there.
     pub client_name: ForeignText,
-    /// The estimated tokens there.
+    /// The estimated tokens of the definition there.
     pub tokens: u64,
     /// The estimated tokens of everything that the profile lists.
     pub profile_tokens: u64,

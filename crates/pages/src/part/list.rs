@@ -21,7 +21,8 @@ pub(crate) fn left_out<T>(rows: &[T]) -> Markup {
     }
 }
 
-/// A filter of a list. It is sent when something is typed, and by its button without scripts. `target` is the id of the list.
+/// A filter of a list. It is sent when something is typed; without scripts, its button sends it. `target` is the id
+/// of the list.
 pub(crate) fn filter(action: &str, target: &str, fields: &Markup) -> Markup {
     sent_at_once(
         action,

@@ -75,7 +75,7 @@ pub enum Tasks {
     Extension,
 }
 
-/// The contents that an era's messages may have.
+/// The content that messages of an era may have.
 #[expect(clippy::struct_excessive_bools, reason = "a row of independent facts, not a state")]
 #[derive(Debug, PartialEq, Eq)]
 pub struct Shapes {
@@ -170,7 +170,7 @@ pub struct Era {
     pub methods: &'static [Method],
     /// HTTP statuses of error codes; all others are 200.
     pub statuses: &'static [(i32, u16)],
-    /// The contents that this era's messages may have.
+    /// The content that messages of this era may have.
     pub shapes: &'static Shapes,
 }
 
