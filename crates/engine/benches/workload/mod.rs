@@ -223,7 +223,7 @@ impl List {
         list
     }
 
-    /// The whole answer, in the pieces in which it is written.
+    /// The whole answer, in the pieces that are written to the client.
     pub(crate) fn answer(self) -> Vec<Bytes> {
         let frame = Frame::parse(self.request, FrameLimits::default()).expect("a request");
         let Ok(Dispatch::Listed(result)) = dispatch(&frame, self.view, SERVER_INFO, ids(self.view)) else {

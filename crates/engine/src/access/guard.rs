@@ -21,7 +21,7 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// An item of a server as it is listed. `name` is the item's identity (`server__name`) or URI.
+    /// The target for a listed item of a server. `name` is the item's identity (`server__name`) or URI.
     pub fn target<'a>(&'a self, server: &'a str, kind: ListKind, name: &'a str) -> AccessTarget<'a> {
         AccessTarget::listed(&self.profile, server, kind, name)
     }

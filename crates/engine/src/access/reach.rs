@@ -177,12 +177,12 @@ impl Walk {
         self.closed(moved)
     }
 
-    /// Returns true if the text so far can still become an allowed one.
+    /// Returns true if the text read so far can still be extended to an allowed one.
     fn may_fit(&self, state: &WalkState) -> bool {
         state.iter().any(|(pattern, _)| self.owners[*pattern].is_none())
     }
 
-    /// The outcome if the text ends here: true if the text is allowed, and the denying rules that it matches.
+    /// The outcome if the text ends here: true if the text is allowed, and the denying rules that match it.
     fn outcome(&self, state: &WalkState) -> (bool, Fitting) {
         let ended = state.iter().filter(|(pattern, at)| *at == self.patterns[*pattern].len());
         let owners: Vec<Option<usize>> = ended.map(|(pattern, _)| self.owners[*pattern]).collect();

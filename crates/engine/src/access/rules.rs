@@ -63,7 +63,7 @@ pub struct Explained {
 /// A class of askers to which the same rules apply, so they see the same lists.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Class {
-    /// A set of bits, one for each rule: a bit is set if its rule applies to such askers.
+    /// One bit for each rule, which is set if the rule applies to askers of this class.
     about: SmallVec<[u64; 2]>,
     profiles: Option<Arc<[Box<str>]>>,
 }

@@ -156,12 +156,12 @@ impl Gather {
         }
     }
 
-    /// Takes the answer to the last request. A failed list does not affect the others: the run continues with the next one,
-    /// and keeps the pages that were read.
+    /// Handles the answer to the last request. A failed list does not affect the others: the run continues with the
+    /// next one, and keeps the pages that were read.
     ///
     /// # Errors
-    /// Returns [`GatherFault`]. If the upstream does not know a list, that list is empty, except for tools, where this is
-    /// a fault.
+    /// Returns [`GatherFault`]. If the upstream does not support a list, that list is empty, except for tools,
+    /// where this is a fault.
     pub fn feed(&mut self, answer: &Frame) -> Result<(), GatherFault> {
         let asked = self.wants();
         let fed = self.read(answer);

@@ -11,7 +11,7 @@ pub(super) struct PageRequest {
     pub(super) kind: ListKind,
     /// The upstream's cursor, as JSON; `None` for the first page.
     pub(super) cursor: Option<String>,
-    /// The number of pages of this list before this page.
+    /// The number of earlier pages of this list.
     previous: usize,
 }
 

@@ -23,8 +23,8 @@ pub struct ResourceEntry {
     pub upstream: UpstreamId,
     /// The upstream's own URI for the resource; `None` if the resource was found by this URI.
     pub own: Option<String>,
-    /// True if only the server knows whether the resource exists, and rules may deny the clients similar resources. A
-    /// rejection by the server must then look the same as a denial.
+    /// True if only the server can tell whether the resource exists, and rules may deny the clients similar
+    /// resources. A rejection by the server must then look the same as a denial.
     pub masked: bool,
 }
 
@@ -257,7 +257,7 @@ pub struct ServerUris {
 }
 
 impl ServerUris {
-    /// Returns these URIs for the answer to a request in which the client wrote `public` for the server's URI `own`.
+    /// The same URIs, for the answer to a request in which the client wrote `public` for the server's URI `own`.
     #[must_use]
     pub(crate) fn asked(self, own: String, public: String) -> Self {
         Self { asked: Some((own, public)), ..self }
@@ -283,9 +283,9 @@ impl ServerUris {
 }
 
 impl View {
-    /// The server that owns a URI, as far as clients may know the owner: the server that lists the resource. If no rule can
-    /// deny the clients a similar resource, the owner can also be a server with a matching template, or the only server with
-    /// resources.
+    /// The server that owns a URI, if clients may learn which one it is. This is the server that lists the
+    /// resource. If no rule can deny the clients a similar resource, it can also be a server with a matching
+    /// template, or the only server with resources.
     pub fn resource_owner(&self, uri: &str) -> Option<UpstreamId> {
         self.located(uri).map(|(upstream, _)| upstream)
     }

@@ -1,5 +1,6 @@
-//! URI templates by the text before their first expression: a URI is compared only with the templates that have the same beginning, and
-//! only as long as a budget lasts, because both are untrusted input. This module must not know whose templates they are.
+//! An index of URI templates by the text before their first expression. A URI is compared only with templates that
+//! have the same beginning, and only within a budget, because both are untrusted input. This module must not know
+//! whose templates they are.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;

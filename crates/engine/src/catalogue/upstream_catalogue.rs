@@ -45,8 +45,7 @@ pub struct UpstreamCatalogue {
     pub notes: Vec<String>,
     /// The number of items that are not served, because they are invalid or exceed the cap.
     pub left_out: usize,
-    /// The upstream's interpretation of arguments; `None` if, as far as is known, the upstream takes arguments
-    /// unchanged.
+    /// The upstream's interpretation of arguments; `None` if the upstream is not known to change arguments.
     pub reader: Option<Arc<dyn ReadsArguments>>,
     /// The marks of the servers behind the server, if the server is a gateway that sends them. Only the gateway that made a mark
     /// understands it.

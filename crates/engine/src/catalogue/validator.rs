@@ -59,7 +59,8 @@ impl LazyValidator {
         same_names && self.too_long == other.too_long && place(&self.schema) == place(&other.schema)
     }
 
-    /// The reason why arguments are not checked, once it is known. Only the first call returns the reason.
+    /// Returns the reason why arguments are not checked, once a check has found one. Only the first call returns
+    /// the reason.
     pub(super) fn unchecked(&self) -> Option<&'static str> {
         let why = self
             .compiled

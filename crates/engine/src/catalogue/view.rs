@@ -39,7 +39,7 @@ pub struct View {
     description: ServerDescription,
     /// True while the lists must not be cached: some are outdated, or a server may still join.
     is_provisional: bool,
-    /// The upstreams from which the clients may use anything.
+    /// The upstreams that the clients may use at all.
     upstreams: Vec<ViewSource>,
     notes: Vec<String>,
     pub(super) restrictions: Restrictions,
@@ -214,8 +214,8 @@ impl View {
         self.upstreams.iter().find(|one| one.id == upstream).map_or("", |one| &*one.name)
     }
 
-    /// The forms in which the tool's server may interpret a call's arguments, JSON text, if these are known and rules have
-    /// conditions on arguments. The rules must also allow each of these forms.
+    /// The forms, as JSON text, in which the tool's server may interpret a call's arguments; none if no rule has
+    /// conditions on arguments. The rules must allow each of these forms as well.
     pub fn readings(&self, tool: &ToolEntry, arguments: Option<&[u8]>) -> Vec<String> {
         if !self.restrictions.look_at_arguments() {
             return Vec::new();
@@ -229,8 +229,8 @@ impl View {
         reader.readings(real.as_deref().unwrap_or(&tool.name), arguments.unwrap_or(b"{}"))
     }
 
-    /// Returns true if, as far as is known, the clients may use nothing from a server. Then neither side learns
-    /// anything about the other.
+    /// Returns true if, according to the current lists, the clients may use nothing from a server. Then neither
+    /// side learns anything about the other.
     pub fn denies_server(&self, upstream: UpstreamId) -> bool {
         self.restrictions.deny_server(upstream)
     }
@@ -347,8 +347,8 @@ impl View {
         present(&self.upstreams).find(|(u, _)| u.id == upstream).map(|(_, catalogue)| catalogue.hello.era)
     }
 
-    /// All upstreams of the profile from which the clients may use anything, with their catalogues or the reasons for
-    /// their absence.
+    /// All upstreams of the profile that the clients may use at all, with their catalogues or the reasons for their
+    /// absence.
     pub fn upstreams(&self) -> &[ViewSource] {
         &self.upstreams
     }

@@ -35,7 +35,7 @@ pub enum Dispatch<'v> {
     Kept(TaskMethod, TaskRoute),
 }
 
-/// The destination of a request, and the changes made to it on the way.
+/// The destination of a request, and the changes to make before it is sent.
 #[derive(Debug)]
 pub struct Route<'v> {
     /// The upstream that the request goes to.

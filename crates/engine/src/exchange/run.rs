@@ -35,7 +35,7 @@ pub struct Exchange {
     uris: Option<Box<ServerUris>>,
     /// The additional state if the upstream uses another form of tasks.
     pub(super) bridge: Option<Box<TaskBridge>>,
-    /// The id under which the upstream knows the request.
+    /// The request's id at the upstream.
     pub(super) key: u64,
     pub(super) progress: RequestProgress,
     pub(super) clock: ExchangeClock,
@@ -147,7 +147,7 @@ impl Exchange {
         self.cross.as_ref().and_then(|cross| cross.mirror())
     }
 
-    /// The id under which the upstream knows the request.
+    /// The request's id at the upstream.
     pub fn key(&self) -> u64 {
         self.key
     }

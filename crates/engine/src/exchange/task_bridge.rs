@@ -1,4 +1,4 @@
-//! Tasks in an exchange between two sides that use different forms of tasks, or only one of which has tasks.
+//! Tasks in an exchange between two sides with different forms of tasks, or with tasks on one side only.
 
 use bytes::Bytes;
 use proto::bridge::tasks::{
@@ -33,7 +33,7 @@ pub enum TaskEffect {
 
 #[derive(Debug)]
 pub(super) enum TaskDirection {
-    /// A call that the client wants to run as a task, at a server that decides itself which calls become tasks.
+    /// The client requests a task for a call, but the server itself decides which calls become tasks.
     Wraps,
     /// A request about a task.
     Asks(Box<LegacyToModern>, Bytes),

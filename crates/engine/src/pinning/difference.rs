@@ -21,7 +21,7 @@ const SHORT: usize = 48;
 /// The maximum number of changes that are named.
 const MOST_NAMED: usize = 6;
 
-/// The meaning of a line.
+/// The role of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiffSign {
     /// The part of the definition that the next lines are about.
@@ -70,7 +70,7 @@ pub(super) enum Extent {
 }
 
 impl Extent {
-    /// The maximum number of lines for one changed place in a text.
+    /// The maximum number of lines for one changed passage of a text.
     pub(super) fn lines_of_text(self) -> usize {
         if self == Self::Full { usize::MAX } else { 14 }
     }

@@ -130,7 +130,7 @@ impl Pins {
         self.tools.iter().filter(move |(_, known)| is_approved(known)).map(|(tool, _)| tool)
     }
 
-    /// Takes the list that an audience sees, and returns true if the record changed.
+    /// Records the list that an audience sees. Returns true if the record changed.
     ///
     /// The very first list of a server is approved: there is nothing to compare it with. If it was incomplete, the first
     /// complete list is approved as well, unless too many incomplete lists arrive before it. If a server shows more tools to

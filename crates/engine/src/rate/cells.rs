@@ -1,5 +1,5 @@
-//! The storage of all counters: a capped map that is split into parts, and that drops only counters that are fully paid back
-//! (see `quota`).
+//! The storage of all counters: a map of limited size, split into parts. It drops only counters that are fully paid
+//! back (see `quota`).
 //!
 //! A counter changes by compare-and-swap under a part's shared lock; cells are added and removed under its exclusive
 //! lock. Therefore two requests can never both take the last slot, and no cell can disappear while a request is
@@ -155,8 +155,8 @@ impl Cells {
         }
     }
 
-    /// Counts requests against several counters, each of which occurs once in `takes`: either all requests, or none. The
-    /// outcomes are in the order of `takes`; if one is a rejection, nothing was counted.
+    /// Counts requests against several counters: either all requests, or none. Each counter occurs only once in
+    /// `takes`. The outcomes are in the order of `takes`; if one is a rejection, nothing was counted.
     pub(super) fn take_all(&self, takes: &[Take<'_>], now: u64) -> Vec<QuotaOutcome> {
         let mut wanted: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
         for take in takes {

@@ -44,11 +44,11 @@ pub struct CapRules<'a> {
 pub enum TooLong {
     /// The result, or the tool, has a structure that a cut would break.
     Structured,
-    /// Everything besides the content is already too long.
+    /// The result is too long even without its content.
     Other,
 }
 
-/// The place of a block in a shortened result.
+/// The treatment of a block in a shortened result.
 #[derive(Debug)]
 enum BlockPlacement {
     Whole,

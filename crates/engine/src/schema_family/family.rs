@@ -23,7 +23,7 @@ pub(super) enum References {
     Any,
 }
 
-/// The places at which a family accepts `anyOf`, `oneOf` and `allOf`, apart from the rules for the root.
+/// The positions at which a family accepts `anyOf`, `oneOf` and `allOf`, apart from the rules for the root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Combinators {
     /// Everywhere.

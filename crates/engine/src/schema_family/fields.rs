@@ -79,8 +79,8 @@ impl<'d, 'a> FieldsWriter<'d, 'a> {
         out.into()
     }
 
-    /// The schema of an argument; `None` if no value is accepted. For clients that ignore `nullable`, the description of a
-    /// required argument says that the argument may be null.
+    /// The schema of an argument; `None` if no value is accepted. For clients that ignore `nullable`, the
+    /// description of a required argument states that the argument may be null.
     pub(super) fn argument(&self, mut either: Alternatives, is_required: bool) -> Option<Value> {
         if self.family.says_null && is_required && either.nullable {
             let first = either.branches.first();

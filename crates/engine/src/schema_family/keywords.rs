@@ -1,5 +1,5 @@
-//! The keywords of JSON Schema: which keywords contain schemas, and which values are well-formed. Covers drafts 06 to 2020-12,
-//! as far as their meta schemas agree. This module must not know any family.
+//! The keywords of JSON Schema: which keywords contain schemas, and which values are well-formed. Covers drafts 06
+//! to 2020-12, where their meta schemas agree. This module must not know any family.
 
 use serde_json::{Map, Value};
 

@@ -119,7 +119,7 @@ fn linted(
     findings.list
 }
 
-/// Checks the root, and returns it if it is an object at all.
+/// Checks the root, and returns it if it is an object.
 fn lint_root<'a>(
     family: &SchemaFamily,
     schema: &'a Value,

@@ -1,6 +1,7 @@
-//! The rules for nodes in the language with a fixed set of fields. Each rule is documented, or known from answers of the API:
-//! <https://ai.google.dev/api/caching#Schema>,
-//! <https://cloud.google.com/vertex-ai/docs/reference/rest/v1beta1/Schema>. This module must not know how a finding is repaired.
+//! The rules for nodes in the language with a fixed set of fields. Each rule is documented, or was observed in
+//! answers of the API: <https://ai.google.dev/api/caching#Schema>,
+//! <https://cloud.google.com/vertex-ai/docs/reference/rest/v1beta1/Schema>. This module must not know how a finding
+//! is repaired.
 
 use serde_json::{Map, Value};
 

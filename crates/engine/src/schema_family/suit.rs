@@ -18,7 +18,7 @@ const SMALL: usize = 16 * 1024;
 /// An input schema in the form of a family.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Suited {
-    /// The family accepts the schema as it is.
+    /// The family accepts the schema unchanged.
     AsReceived,
     /// The schema in the form of the family, JSON text.
     Rewritten(String),

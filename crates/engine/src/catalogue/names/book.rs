@@ -1,6 +1,6 @@
-//! The names that a profile's items have been given, and the names that they had before. Without this memory, a name could
-//! move from one item to another when a server joins, leaves or starts more slowly, and every renaming would break the
-//! clients that know the old name. This module must not know how a name is formed.
+//! The current and former names of a profile's items. Without this memory, a name could move from one item to
+//! another when a server joins, leaves or starts more slowly, and every renaming would break the clients that still
+//! use the old name. This module must not know how a name is formed.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;

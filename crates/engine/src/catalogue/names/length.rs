@@ -13,7 +13,7 @@ const MAX_NAME: usize = 64;
 /// characters.
 const MIN_LIMIT: usize = 7;
 
-/// The length of the digits that stand for the rest of a name, including the separator before them.
+/// The length of the digits that replace the rest of a name, including the separator before them.
 const DIGITS: usize = 9;
 
 /// The minimum length at which a shortened name still contains the beginning of the full name.

@@ -1,5 +1,6 @@
-//! The memory of which server has which URI. A URI that several servers have stays with the first of them, whichever servers
-//! join, leave or list the URI later. This module must not know what a public URI looks like to clients.
+//! Remembers which server has which URI. If several servers have a URI, it stays with the first of them, regardless
+//! of which servers join, leave or list the URI later. This module must not know what a public URI looks like to
+//! clients.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{Hash as _, Hasher as _};

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The view of these servers, each of which lists these tools, with the names given so far.
+/// The view of these servers, each of which lists these tools, with the names in `book`.
 fn named(book: &Mutex<NameBook>, profile: &Profile, servers: &[(&str, Option<&[&str]>)]) -> View {
     let source = |(at, (name, tools)): (usize, &(&str, Option<&[&str]>))| {
         let tool = |tool: &&str| format!(r#"{{"name":"{tool}","inputSchema":{{"type":"object"}}}}"#);

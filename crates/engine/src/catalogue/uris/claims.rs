@@ -36,7 +36,7 @@ impl HasTemplate for Claim<'_> {
 pub(super) struct Claims<'a>(TemplateIndex<Claim<'a>>);
 
 impl<'a> Claims<'a> {
-    /// Collects those templates of these servers that the book knows.
+    /// Collects the templates of these servers that are known from earlier views.
     pub(super) fn new(servers: &[Competitor<'a>], book: &NameBook) -> Self {
         let mut all = Vec::new();
         for Competitor { source, catalogue, .. } in servers {

@@ -23,7 +23,7 @@ pub(in crate::catalogue) enum PublicUri<'u> {
     Own,
     /// Another URI, which carries the server's name.
     Marked(&'u str),
-    /// None: another server has the URI, and no server's name can be added to it.
+    /// No public form: another server has the URI, and no server's name can be added to it.
     Taken,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Competitor<'a> {
     is_provisional: bool,
 }
 
-/// The context in which URIs are decided.
+/// The context for decisions about URIs.
 struct Deciding<'a> {
     upstreams: &'a [ViewSource],
     book: &'a mut NameBook,
