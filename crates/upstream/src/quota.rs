@@ -27,11 +27,10 @@ const SEARCH_EVERY: Duration = Duration::from_secs(1);
 pub enum Holder {
     /// An authenticated caller.
     Principal(Arc<str>),
+    /// An unauthenticated client: its IPv4 address, or its IPv6 network.
+    Address(IpAddr),
     /// All callers without a known address: callers on this machine, over pipes, and behind proxies that name no
     /// client. Their share is not limited, because they may be many callers.
-    Address(IpAddr),
-    /// All callers without a known address: this machine, pipes, and proxies that name no client. No share limits them,
-    /// because they may be many callers.
     Unknown,
 }
 

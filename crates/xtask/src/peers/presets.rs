@@ -43,7 +43,7 @@ const STREAMED: &[Visit] = &[
 const FIRST_PIPED: Visit = visit("py-sdk-v0", "2024-11-05", Over::Stdio);
 const FIRST_STREAMED: Visit = visit("py-sdk-v0", "2024-11-05", Over::Sse);
 
-/// Clients that request all topics of the gateway's page.
+/// Clients that request every feature of the preset `gateway`, including features that it does not declare.
 const CURIOUS: &[Visit] = &[
     visit("ts-sdk-v1", "legacy", Over::Http),
     visit("ts-sdk-v1", "legacy", Over::Sse),

@@ -47,11 +47,11 @@ fn capabilities(number: usize) -> Value {
 #[derive(Default)]
 struct Seen {
     calls: usize,
-    /// Reading calls without an answer.
+    /// Read-only calls that failed, or got no answer.
     failed: Vec<String>,
-    /// Answered calls that are not in the ledger.
+    /// The nonces of answered calls; all of them must be in the ledger.
     answered: Vec<String>,
-    /// Writing calls whose error states that they were not executed: nonce and error.
+    /// Failed calls of `write` whose error states that they were not executed: nonce and error.
     unexecuted: Vec<(String, String)>,
     /// Calls that ended without an answer or an error.
     lost: Vec<String>,

@@ -22,7 +22,7 @@ const TOOLS: [&str; 7] = ["read", "read", "write", "write", "talk", "ask", "late
 /// The tools whose interrupted calls are sent again. `talk` only reads, but is not one of them: the messages that
 /// an interrupted call has already sent would be sent twice.
 const REPEATED: [&str; 2] = ["read", "late"];
-/// The words in errors that state if the request was executed.
+/// The words by which an error states whether the request was executed.
 const NOT_EXECUTED: &str = "was not executed";
 const MAYBE: &str = "may have been executed";
 /// The words that mark an error as Dragoman's own: the server's name in quotation marks, in JSON.
