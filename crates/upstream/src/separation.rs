@@ -1,5 +1,5 @@
-//! The separation of callers: records whether callers have separate upstreams for a server, because each caller gives
-//! its own consent. This module must not know who the callers are.
+//! Records whether callers have separate upstreams for a server, because each caller gives its own consent. This
+//! module must not know who the callers are.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
