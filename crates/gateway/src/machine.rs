@@ -32,9 +32,9 @@ const LITTLE_SPACE: u64 = 64 << 20;
 pub enum FindingLevel {
     /// Nothing is wrong.
     Ok,
-    /// It works, but may not be what the user wants.
+    /// The subject works, but may not be configured as intended.
     Warning,
-    /// It does not work.
+    /// The subject does not work.
     Error,
 }
 

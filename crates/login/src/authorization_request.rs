@@ -1,5 +1,6 @@
-//! The request with which a client sends a browser here (OAuth 2.1, 4.1.1; RFC 7636; RFC 8707; RFC 9207). A fault in the client
-//! or its redirect URI is shown to the person; every other fault is returned to the client.
+//! The request with which a client sends a browser to the gateway (OAuth 2.1, 4.1.1; RFC 7636; RFC 8707; RFC 9207).
+//! A fault in the client or in its redirect URI is shown to the person; every other fault is returned to the
+//! client.
 
 use std::sync::Arc;
 

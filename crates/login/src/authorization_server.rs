@@ -140,7 +140,7 @@ impl AuthorizationServer {
         self.settings.sites.iter().any(is_it)
     }
 
-    /// Returns the access to a site for requests. A site that a person has entered must be public, regardless of
+    /// Returns the handle for requests to a site. A site that a person has entered must be public, regardless of
     /// the address to which its name resolves.
     pub(crate) fn reach(&self, site: &str) -> SiteReach<'_> {
         let public_only = !self.is_configured(site) && !self.settings.private_sites;

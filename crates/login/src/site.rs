@@ -137,7 +137,7 @@ impl SiteReach<'_> {
         }))
     }
 
-    /// Asks the site to which account the password belongs.
+    /// Asks the site for the account to which the password belongs.
     pub(crate) async fn confirm(
         &self,
         account: SiteAccount<'_>,

@@ -32,7 +32,7 @@ pub(crate) fn address(address: IpAddr) -> Arc<str> {
     })
 }
 
-/// Returns the name and version of a client, from the JSON object with which the client introduced itself.
+/// Returns the name and version of a client, from the JSON object of its introduction.
 pub(crate) fn program(info: &[u8]) -> Option<Arc<str>> {
     PROGRAM.with_borrow_mut(|last| {
         if let Some((known, text)) = last

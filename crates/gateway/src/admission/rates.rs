@@ -254,7 +254,7 @@ pub(crate) fn rate(verdict: &Verdict) -> Rate {
     }
 }
 
-/// Returns a duration in whole seconds, rounded up, so that a client that waits this long is not too early.
+/// Returns a duration in whole seconds. Rounds up, so a client that waits this long is not too early.
 pub fn seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }

@@ -87,7 +87,7 @@ impl CacheSlot {
         Some(Self { key, keep_for: rule.keep_for, era: server, heard: HeardResult::Nothing })
     }
 
-    /// Records a message from the server; `key` is the id under which the request was sent to the server.
+    /// Records a message from the server; `key` is the id of the request at the server.
     pub(super) fn hear(&mut self, frame: &Frame, key: u64) {
         let is_own = frame.id().is_some_and(|id| id.as_number() == Some(key));
         self.heard = match (frame.kind(), &self.heard) {

@@ -61,7 +61,7 @@ pub struct Call {
     pub(crate) over: bool,
     /// The permit that counts the call toward its caller's limit, if the caller has no session.
     pub(crate) place: Option<CallPlace>,
-    /// The call's turn among all calls to its server.
+    /// The call's turn at its server, which limits its running calls.
     pub(super) turn: CallTurn,
     /// The call's entry in the record of calls.
     pub(crate) record: Option<Box<Record>>,

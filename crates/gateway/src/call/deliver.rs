@@ -114,7 +114,7 @@ fn waits(record: &mut Option<Box<Record>>) {
     }
 }
 
-/// Checks that a link uses the version for which the request was written. If the versions differ, the caller of this
+/// Checks that a link uses the version in which the request was written. If it does not, the caller of this
 /// function rewrites the request.
 fn check(link: &Arc<OpenLink>, outbound: &Outbound) -> Result<(), LinkError> {
     if link.era == outbound.era {

@@ -31,7 +31,7 @@ pub(crate) struct Record {
     context: Arc<CallContext>,
     /// The time at which the whole request had arrived.
     started: Instant,
-    /// The time at which the request began to wait until it can be sent; `None` if it does not wait.
+    /// The time at which the request began to wait before it is sent; `None` if it does not wait.
     waits_since: Option<Instant>,
     /// The time at which the call began to wait for its client; `None` if it does not wait.
     parked_since: Option<Instant>,

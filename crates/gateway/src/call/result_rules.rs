@@ -87,7 +87,7 @@ impl ResultRules {
         self.slot.is_none() && self.limit.as_ref().is_none_or(|limit| limit.admits(length))
     }
 
-    /// Records a message from the server; `key` is the id under which the request was sent to the server.
+    /// Records a message from the server; `key` is the id of the request at the server.
     pub(super) fn hear(&mut self, frame: &Frame, key: u64) {
         if let Some(slot) = &mut self.slot {
             slot.hear(frame, key);

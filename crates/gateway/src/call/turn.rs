@@ -1,5 +1,5 @@
-//! A call's turn among all calls at its server: the call runs immediately, or waits until another call has ended. This
-//! module must not know links.
+//! A call's turn at its server: the call runs immediately, or waits until another call has ended. This module must
+//! not know links.
 
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ use super::waiting_client::WaitingClient;
 pub(crate) enum CallTurn {
     /// The call waits for its turn.
     Waits(QueuedCall),
-    /// The call counts among the running calls as long as this value is held.
+    /// The call runs, and counts toward the server's limit while this value is held.
     Runs { _held: RunningCall },
     /// The call waits for its client, or has ended.
     Over,
@@ -85,7 +85,7 @@ impl CallTurn {
         )
     }
 
-    /// Returns true if the call counts among the running calls.
+    /// Returns true if the call is running.
     pub(super) fn is_running(&self) -> bool {
         matches!(self, Self::Runs { .. })
     }

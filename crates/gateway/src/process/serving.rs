@@ -10,7 +10,7 @@ use transport::net::{
     BindError, ConnectionCap, Listeners, ServerLimits, ServerTls, SharedServerLimits, Stop,
 };
 
-/// The maximum number of connections at the address at which only figures are served.
+/// The maximum number of connections at the separate address for metrics.
 const SCRAPERS: usize = 32;
 
 /// A thread's listening socket for an address.
@@ -92,7 +92,7 @@ impl Serving {
         Some(sockets.swap_remove(at))
     }
 
-    /// Creates a state for the address at which only figures are served, by one thread.
+    /// Creates a state for the separate address for metrics, which one thread serves.
     pub(crate) fn of_metrics(limits: &Limits) -> Self {
         Self::new(1, &Limits { connections: SCRAPERS, ..limits.clone() }, None)
     }

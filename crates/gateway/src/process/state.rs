@@ -48,7 +48,7 @@ pub(crate) struct Outside {
     pub(crate) config_file: Option<PathBuf>,
     /// The addresses at which the gateway listens; `None` if its only client uses a pipe.
     pub(crate) serving: Option<Arc<Serving>>,
-    /// The address at which only figures are served; `None` if the only client uses a pipe.
+    /// The separate address for metrics; `None` if the only client uses a pipe.
     pub(crate) metrics_serving: Option<Arc<Serving>>,
     /// True if callers are not authenticated, regardless of the configuration, because the only client is the one
     /// that started this process.
@@ -58,7 +58,7 @@ pub(crate) struct Outside {
     pub(crate) child_wait: Option<Duration>,
     /// The traces of requests; `None` if no request is traced.
     pub(crate) tracer: Option<Arc<Tracer>>,
-    /// The configuration of figures; `None` if nobody could read them.
+    /// The configuration of metrics; `None` if there is no address at which to read them.
     pub(crate) metrics: Option<Metrics>,
 }
 
@@ -83,7 +83,7 @@ pub struct ProcessState {
     pub folder: Option<PathBuf>,
     /// The addresses at which the gateway listens; `None` if its only client uses a pipe.
     pub serving: Option<Arc<Serving>>,
-    /// The address at which only figures are served; `None` if the only client uses a pipe.
+    /// The separate address for metrics; `None` if the only client uses a pipe.
     pub(crate) metrics_serving: Option<Arc<Serving>>,
     /// The channel for edits of the configuration.
     pub(crate) edits: OnceLock<mpsc::Sender<ConfigRequest>>,

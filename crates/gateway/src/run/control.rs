@@ -10,7 +10,7 @@ use transport::net::{Handler, ServerLimits};
 
 use crate::process::Gateway;
 
-/// The interval at which a process tries to take over the socket of another process that uses the same folder.
+/// The interval between attempts to take over the socket of another process that uses the same folder.
 const RETRY: Duration = Duration::from_secs(5);
 
 /// Serves the control socket in the state folder, if there is one, until the gateway stops. If another gateway

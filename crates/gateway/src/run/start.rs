@@ -71,7 +71,7 @@ pub struct ListeningPlaces<'a> {
 /// A function that is called once the gateway listens.
 pub type Ready = Box<dyn FnOnce(&ListeningPlaces<'_>) + Send>;
 
-/// Serves over HTTP until the process is told to stop: MCP clients, and operators at these endpoints.
+/// Serves MCP clients, and operators at these endpoints, over HTTP until the process receives a signal to stop.
 pub fn serve(options: Options, operators: &Arc<dyn OperatorEndpoints>) -> Result<(), BoxError> {
     let Options { config, origin, runtime: kind, threads, ready, folder, child_wait, key_ring } = options;
     let stop = Stop::new();
@@ -173,7 +173,7 @@ fn refuse_unused(serving: &Serving) -> Result<(), BoxError> {
     }
 }
 
-/// Binds the address at which only figures are served, if one is configured.
+/// Binds the separate address for metrics, if one is configured.
 fn metrics_serving(config: &Config) -> Result<(Arc<Serving>, NextAddresses), BoxError> {
     let serving = Arc::new(Serving::of_metrics(&config.limits));
     let wanted = config.metrics.as_ref().and_then(|metrics| metrics.listen);
@@ -251,7 +251,7 @@ fn close_files(gateway: &Gateway) {
     }
 }
 
-/// Serves one client over stdin and stdout, until the client closes stdin or the process is told to stop.
+/// Serves one client over stdin and stdout, until the client closes stdin or the process receives a signal to stop.
 pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     let stop = Stop::new();
     let Options { config, origin, folder, child_wait, key_ring, .. } = options;

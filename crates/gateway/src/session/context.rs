@@ -41,7 +41,7 @@ pub struct SessionState {
     pub cluster: OnceLock<Arc<Cluster>>,
     /// The sessions that have ended for good.
     pub(super) ended: Mutex<EndedSessions>,
-    /// The turns for restoring sessions: only one request at a time restores a session.
+    /// The turns for restoring sessions: each session is restored by one request at a time.
     pub(super) turns: Turns,
 }
 

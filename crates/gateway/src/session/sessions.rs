@@ -47,7 +47,7 @@ pub(crate) struct Door {
     /// The headers that are passed on for the principal.
     pub(crate) passed: PassedHeaders,
     pub(crate) class: Class,
-    /// The generation of the access rules (`regime`) by which these rights were determined.
+    /// The generation of the access rules (`regime`) that determined these rights.
     pub(crate) regime: u64,
     /// Raised when the stream no longer matches the configuration.
     pub(crate) ends: Stop,
@@ -153,7 +153,7 @@ impl Sessions {
         self.table.counted()
     }
 
-    /// Ends the streams that belong to no call: no more messages will be sent on them.
+    /// Ends the standing streams: no more messages will be sent on them.
     pub(crate) fn hang_up(&self) {
         for session in self.all() {
             if let ClientChannel::Http(streams) = &session.channel {

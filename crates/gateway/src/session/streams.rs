@@ -14,10 +14,10 @@ use transport::net::{Body, BodySender};
 
 use super::seal::random_number;
 
-/// The number of the standing stream (GET), for messages that belong to no request.
+/// The number of the standing stream (GET), which carries the messages that belong to no request.
 pub(crate) const STANDING: u64 = 0;
 
-/// The time without a message after which a request is answered with an event stream, so that keep-alive events can be
+/// The time without a message after which a request is answered with an event stream, so keep-alive events can be
 /// sent.
 pub(crate) const SILENCE: Duration = Duration::from_secs(15);
 

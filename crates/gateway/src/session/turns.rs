@@ -1,4 +1,4 @@
-//! Turns for restoring sessions: only one request at a time restores a session. This module must not know how a
+//! Turns for restoring sessions: each session is restored by one request at a time. This module must not know how a
 //! session is restored.
 
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use store::sessions::SessionKey;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
-/// The sessions that are being restored, so that each of them is restored only once.
+/// The sessions that are being restored. This set prevents a session from being restored twice.
 #[derive(Default)]
 pub(crate) struct Turns(Mutex<HashMap<SessionKey, Arc<AsyncMutex<()>>>>);
 

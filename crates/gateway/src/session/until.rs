@@ -15,8 +15,8 @@ use crate::admission::identity::Identity;
 /// The value for a credential that does not expire.
 const NEVER: u64 = u64::MAX;
 
-/// The time until which a session or stream may stay open, in milliseconds since 1970: the latest expiry among the
-/// credentials that were sent for it.
+/// The time until which a session or stream may stay open, in milliseconds since 1970. It is the latest expiry
+/// among the credentials that were sent for the session or stream.
 #[derive(Debug)]
 pub(crate) struct Until(AtomicU64);
 

@@ -85,8 +85,8 @@ pub(crate) struct MeteredEnd {
 }
 
 impl RequestMeter {
-    /// Begins to measure a request that concerns no server yet; `method` is `None` for a method that the gateway does not
-    /// know.
+    /// Begins to measure a request that concerns no server yet; `method` is `None` if the gateway does not support
+    /// the method.
     pub(crate) fn new(figures: &ProcessFigures, method: Option<Method>) -> Self {
         Self { method, server: figures.unassigned.clone(), tool: MeteredTool::None }
     }

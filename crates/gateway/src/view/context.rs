@@ -67,7 +67,7 @@ impl ViewState {
         Self { current, upstreams, views, names, lets_all_in, child_wait, observer }
     }
 
-    /// Returns the time for which a list waits for a server about which nothing is known yet.
+    /// Returns the time that a list waits for a server about which nothing is known yet.
     pub(super) fn list_wait(&self, snapshot: &Snapshot, server: &Server) -> Duration {
         self.child_wait.filter(|_| server.is_child()).unwrap_or(snapshot.limits.list_wait)
     }

@@ -210,7 +210,7 @@ impl ViewCell {
             && self.lacks(view, |upstream| comes(upstream) && may_own(frame, view, upstream.name()))
     }
 
-    /// Returns true if `such` returns true for a server whose lists are missing in this view.
+    /// Returns true if `such` is true for any server whose lists are missing in this view.
     fn lacks(&self, view: &View, such: impl Fn(&Upstream) -> bool) -> bool {
         let basis = self.basis.load();
         // The missing servers and the basis are in the same order, unless the view was built from another basis and is

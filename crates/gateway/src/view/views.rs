@@ -57,7 +57,7 @@ pub(crate) struct Views {
     /// The view of the latest request, because nearly all requests use the same view.
     recent: ArcSwapOption<ViewCell>,
     pub(super) cells: Mutex<HashMap<Key, Arc<ViewCell>>>,
-    /// Held while views are built, so that only one task builds at a time.
+    /// Held while views are built, so only one task builds at a time.
     pub(super) building: Arc<Mutex<()>>,
     /// The servers whose catalogues have changed since their views were built.
     outdated: Mutex<Vec<Arc<Server>>>,
@@ -69,7 +69,7 @@ pub(crate) struct Views {
     pub(super) kept: Mutex<KeptCount>,
 }
 
-/// A view that was built in advance; it is used only if it is still current.
+/// A view that was built in advance. It is used only if it is still current.
 pub(super) struct Prebuilt {
     pub(super) basis: Basis,
     pub(super) view: Arc<View>,

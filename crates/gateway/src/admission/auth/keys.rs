@@ -1,5 +1,4 @@
-//! API keys: looks up keys, and creates the principals to which the keys belong. This module must not know headers or
-//! files.
+//! API keys: looks up keys, and creates their principals. This module must not know headers or files.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -21,7 +21,7 @@ const IN_LINE: usize = 256;
 /// The maximum memory that a hash may require, in KiB.
 const MOST_MEMORY: u32 = 1024 * 1024;
 
-/// The maximum number of different costs among the hashes: every attempt is checked once per cost.
+/// The maximum number of different costs among the hashes. Every attempt is checked once for each cost.
 const MOST_COSTS: usize = 4;
 
 /// The configured users, with the hashes of their passwords.

@@ -97,8 +97,8 @@ async fn named(
     Ok(session)
 }
 
-/// Returns the session that a request names; `id` is the id of the request's message. A session that this process does
-/// not know is restored.
+/// Returns the session that a request names; `id` is the id of the request's message. Restores a session that is
+/// not in this process's memory.
 pub(super) async fn find(
     shard: &Arc<Shard>,
     entry: &AdmittedRequest,
@@ -111,7 +111,8 @@ pub(super) async fn find(
     }
 }
 
-/// Returns the session that a request names, without waiting; `None` if this process does not know the session.
+/// Returns the session that a request names, without waiting; `None` if the session is not in this process's
+/// memory.
 pub(super) fn known(
     shard: &Shard,
     entry: &AdmittedRequest,

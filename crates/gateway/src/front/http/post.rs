@@ -273,7 +273,7 @@ impl Attended<'_> {
         first
     }
 
-    /// Takes the call out, so that other code can continue to run it.
+    /// Takes the call out, so other code can continue to run it.
     fn leave(mut self) -> Option<(Running, Option<Change>)> {
         Some((self.running.take()?, self.change.take()))
     }

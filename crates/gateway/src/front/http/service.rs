@@ -41,7 +41,7 @@ impl Service {
         self.operators.control_service(self.thread.clone())
     }
 
-    /// Returns the service at an address where only figures are served.
+    /// Returns the service at the separate address for metrics.
     pub(crate) fn of_metrics(&self) -> Box<dyn Handler> {
         self.operators.metrics_service(self.thread.clone())
     }

@@ -1,4 +1,4 @@
-//! Requests without a session: each request itself describes its client.
+//! Requests without a session. Each request describes its client.
 
 use std::sync::Arc;
 

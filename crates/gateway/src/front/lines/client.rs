@@ -60,7 +60,7 @@ pub(crate) struct Client {
     session: Mutex<Option<Arc<Session>>>,
     /// Running stateless requests that can be cancelled.
     pub(crate) open: Mutex<HashMap<Id, oneshot::Sender<Option<Frame>>>>,
-    /// Permits for stateless calls and listeners; a session counts its calls itself.
+    /// Permits for stateless calls and listeners; a session counts its own calls.
     pub(crate) calls: Arc<Semaphore>,
     /// Permits for requests that run while further messages are read. A request without a permit is refused. If
     /// reading paused instead, cancellations and answers that running calls wait for would be held up.

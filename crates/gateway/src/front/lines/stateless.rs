@@ -1,5 +1,5 @@
-//! Requests without a session, from a client whose messages arrive in order: each request is registered before the next
-//! message is read, so that a later message can cancel the request by its id.
+//! Requests without a session, from a client whose messages arrive in order. Each request is registered before the
+//! next message is read, so a later message can cancel it by its id.
 
 use std::sync::Arc;
 
