@@ -1,4 +1,5 @@
-//! Compresses the published description of the management API, so that the program contains it in a tenth of its size.
+//! Compresses the published description of the management API to a tenth of its size; the program contains the
+//! compressed form.
 
 use flate2::{Compression, write::GzEncoder};
 use std::io::Write;

@@ -1,4 +1,5 @@
-//! Compresses the published schema of the configuration, so that the program contains it in a sixth of its size.
+//! Compresses the published schema of the configuration to a sixth of its size; the program contains the compressed
+//! form.
 
 use flate2::{Compression, write::GzEncoder};
 use std::io::Write;

@@ -1,6 +1,6 @@
-//! The side of the operators: the admin pages, the management API, and the figures of the process. This crate must not know
-//! how clients are served; it reads the state of a running gateway, and it changes the configuration through
-//! [`gateway::changes`].
+//! The operators' side of the gateway: the admin pages, the management API, and the figures of the process. This
+//! crate must not know how clients are served; it reads the state of a running gateway, and it changes the
+//! configuration through [`gateway::changes`].
 //!
 //! | module | is for |
 //! |---|---|

@@ -22,10 +22,11 @@ use transport::net::Arrived;
 /// The path of the metrics.
 pub(super) const PATH: &str = "/metrics";
 
-/// The right to write the metrics. They are written for one request at a time, because their text may be long.
+/// The permit to write the metrics. There is only one, because the text of the metrics may be long.
 static TURN: Semaphore = Semaphore::const_new(1);
 
-/// The time for which a request waits for its turn. Writing takes milliseconds, so two scrapers do not disturb each other.
+/// The time for which a request waits for the permit. Writing takes milliseconds, so two scrapers rarely wait for
+/// long.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Answers a request for the metrics at an address at which clients connect.
@@ -86,12 +87,12 @@ async fn figures(gateway: &Arc<Gateway>, request: &Request<Incoming>) -> Respons
     }
 }
 
-/// Waits for a turn; returns `None` if there is none within this time.
+/// Waits for the permit; returns `None` if it is not free within this time.
 async fn take_turn(turn: &Semaphore, patience: Duration) -> Option<SemaphorePermit<'_>> {
     timeout(patience, turn.acquire()).await.ok()?.ok()
 }
 
-/// Returns the answer while the metrics are written for other requests.
+/// Returns the answer to a request that did not get the permit in time.
 fn busy() -> Response<Body> {
     let why = "too many requests for the metrics at once; try again in 1 s\n";
     let mut response = answer::text(StatusCode::SERVICE_UNAVAILABLE, why);

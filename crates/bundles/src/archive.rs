@@ -34,10 +34,10 @@ pub enum ArchiveError {
         /// The cause.
         error: io::Error,
     },
-    /// The file is not a zip archive, or a damaged one.
+    /// The file is not a zip archive, or is damaged.
     #[error("it is not a valid MCPB bundle: {0}")]
     Damaged(String),
-    /// The archive is larger than is sensible for a server.
+    /// The archive exceeds a limit on its size or on the number of its entries.
     #[error("it is too large: {0}")]
     TooLarge(String),
     /// An entry would be written outside of the folder, or is not a plain file or folder.
@@ -150,7 +150,7 @@ fn damaged(error: ZipError) -> ArchiveError {
     ArchiveError::Damaged(error.to_string())
 }
 
-/// The bits of a Unix mode that tell the type of a file, and the values for plain files and folders.
+/// The bits of a Unix mode that contain the type of a file, and the values for plain files and folders.
 const TYPE_BITS: u32 = 0o170_000;
 const PLAIN: u32 = 0o100_000;
 const FOLDER: u32 = 0o040_000;

@@ -32,7 +32,7 @@ pub struct Launch {
     pub env: BTreeMap<String, String>,
 }
 
-/// A server that cannot be started.
+/// The reason why a server cannot be started.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum LaunchError {
     /// The server does not run on this platform.
@@ -54,12 +54,12 @@ pub enum LaunchError {
         /// The names that exist.
         known: String,
     },
-    /// A value does not fit.
+    /// The value of a setting has the wrong form.
     #[error("the setting `{name}` must be {expected}")]
     Unfit {
         /// The name of the setting.
         name: String,
-        /// A description of the form that fits.
+        /// A description of the expected form.
         expected: String,
     },
 }
@@ -114,7 +114,8 @@ impl Manifest {
         command
     }
 
-    /// The values of all settings that have one: those given, then the defaults.
+    /// Returns the values of all settings: the given value, or else the default. Settings with neither are left
+    /// out.
     fn settings(&self, host: &Host, values: &SettingValues) -> Result<SettingValues, LaunchError> {
         if let Some(name) = values.keys().find(|name| !self.settings.iter().any(|one| one.name == **name)) {
             let known: Vec<&str> = self.settings.iter().map(|setting| setting.name.as_str()).collect();
@@ -186,7 +187,7 @@ fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-/// The name of the setting whose variable is the whole text.
+/// Returns the name of a setting if the text consists only of the setting's variable.
 fn alone(text: &str) -> Option<&str> {
     text.strip_prefix("${user_config.")?.strip_suffix('}').filter(|name| !name.contains(['$', '}']))
 }
@@ -233,7 +234,7 @@ fn variable(name: &str, host: &Host, settings: &SettingValues) -> Option<String>
     }
 }
 
-/// A program that is a relative path is inside the bundle; a plain name is looked up in `PATH`.
+/// Resolves a relative path against the bundle's folder; a plain name stays as it is, to be looked up in `PATH`.
 fn located(program: &str, folder: &str) -> String {
     if program.contains('/') && !program.starts_with('/') {
         format!("{folder}/{}", program.trim_start_matches("./"))

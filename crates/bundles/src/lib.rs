@@ -1,7 +1,7 @@
 //! MCPB bundles: zip archives that contain an MCP server with its manifest (manifest versions 0.1 to 0.4).
 //!
-//! Everything in a bundle is hostile until it is unpacked within the limits of [`unpack`]. This crate must not start a program, and must not
-//! know the configuration.
+//! The content of a bundle is untrusted; [`unpack`] unpacks it within limits. This crate must not start a program,
+//! and must not know the configuration.
 //!
 //! | module | is for |
 //! |---|---|

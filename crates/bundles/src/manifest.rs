@@ -12,7 +12,7 @@ pub enum ManifestError {
     /// A member is missing or has another type than the specification demands.
     #[error("its manifest.json has no valid `{0}`")]
     Invalid(&'static str),
-    /// The server is of a type that Dragoman does not know.
+    /// The type of the server is unknown to Dragoman.
     #[error("its server has the unknown type {0:?}; Dragoman supports node, python, binary and uv")]
     UnknownType(String),
 }
@@ -22,7 +22,7 @@ pub enum ManifestError {
 pub struct Manifest {
     /// The name for programs.
     pub name: String,
-    /// The name for people; the other name if there is none.
+    /// The name for people; `name` if the manifest has no separate one.
     pub display_name: String,
     /// The version of the bundle.
     pub version: String,
@@ -124,7 +124,8 @@ impl Manifest {
         std::iter::once(command).chain(args).collect::<Vec<_>>().join(" ")
     }
 
-    /// The command for a manifest that names none: the entry point, and the program that runs entry points of its type.
+    /// Returns the command for a manifest without one: the program that runs entry points of this type, and the
+    /// entry point.
     pub(crate) fn usual_command(&self) -> (String, Vec<String>) {
         let entry = format!("${{__dirname}}/{}", self.entry_point);
         match self.program {

@@ -1,5 +1,6 @@
-//! A bundle's files in a folder that is named after the bundle's checksum, so that each bundle is unpacked once, and a changed bundle never
-//! runs with the files of another. This module must not know what the files are for.
+//! Unpacks a bundle into a folder that is named after the bundle's checksum. Each bundle is therefore unpacked only
+//! once, and a changed bundle never runs with the files of an older one. This module must not know what the files
+//! are for.
 
 use std::fs::{self, OpenOptions};
 use std::io;

@@ -1,12 +1,12 @@
-//! Adapts the entries of each client: its keys, words and units become those that Dragoman reads. This module must not know
-//! where an entry comes from, or what happens to it.
+//! Converts the entries of each client: its keys, values and units become those that Dragoman reads. This module
+//! must not know where an entry comes from, or what happens to it.
 
 use serde_json::{Map, Value};
 
 use crate::foreign_entry::ForeignEntry;
 use crate::variables;
 
-/// Changes an entry into one that Dragoman reads. The error is the reason why the server cannot be taken.
+/// Converts an entry into one that Dragoman reads. The error is the reason why the server cannot be imported.
 pub(crate) type Adapt = fn(&mut ForeignEntry<'_>) -> Result<(), String>;
 
 /// Keys without a meaning for Dragoman. They concern only the client's own user interface.

@@ -14,7 +14,7 @@ pub struct ClientApp {
     pub notation: Notation,
     /// The key of the mapping that contains the servers.
     pub servers: &'static str,
-    /// The places where the file can be.
+    /// The possible locations of the file.
     pub files: &'static [SettingsFile],
     /// The form of a server on the network; `None` if the client only starts programs.
     pub remote: Option<RemoteForm>,
@@ -39,10 +39,10 @@ pub enum Notation {
     Toml,
 }
 
-/// A place of a settings file.
+/// A possible location of a settings file.
 #[derive(Debug, Clone, Copy)]
 pub struct SettingsFile {
-    /// The operating system; `None` if the place is the same everywhere.
+    /// The operating system; `None` if the location is the same everywhere.
     pub system: Option<System>,
     /// True if the file belongs to one project, and the path begins in the project's folder.
     pub is_project: bool,
@@ -53,7 +53,7 @@ pub struct SettingsFile {
 /// An operating system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum System {
-    /// Linux, and others that follow the XDG specification of folders.
+    /// Linux, and other systems that follow the XDG specification of folders.
     Linux,
     /// macOS.
     MacOs,

@@ -1,6 +1,6 @@
-//! Changes a client's settings for `connect`, and undoes the change for `disconnect`. If the file has not changed since, it is
-//! restored byte for byte. Otherwise only Dragoman's entry is removed, and the servers that it replaced come back. This module
-//! must not know files.
+//! Changes a client's settings for `connect`, and undoes the change for `disconnect`. If the file has not changed
+//! since, it is restored byte for byte. Otherwise only Dragoman's entry is removed, and the servers that it
+//! replaced are restored. This module must not know files.
 
 use config::EditFault;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ pub struct ConnectionRecord {
     pub name: String,
     /// The names of the servers that Dragoman replaced.
     pub replaced: Vec<String>,
-    /// The text before; `None` if there was no file.
+    /// The text before the change; `None` if there was no file.
     pub before: Option<String>,
     /// The text that was written.
     pub after: String,

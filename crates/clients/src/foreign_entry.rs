@@ -29,7 +29,7 @@ impl ForeignEntry<'_> {
         self.members.insert(key.to_owned(), value);
     }
 
-    /// Removes a key, and adds a note if it was there.
+    /// Removes a key, and adds a note if the key existed.
     pub(crate) fn note_if(&mut self, key: &str, note: &str) {
         if self.members.shift_remove(key).is_some() {
             self.notes.push(note.to_owned());

@@ -17,7 +17,7 @@ pub struct FoundServer {
     pub original: String,
     /// The name in a configuration of Dragoman, which allows fewer characters.
     pub name: String,
-    /// The entry, or the reason why the server cannot be taken.
+    /// The entry, or the reason why the server cannot be imported.
     pub entry: Result<Value, String>,
     /// Notes for the user.
     pub notes: Vec<String>,
@@ -25,7 +25,7 @@ pub struct FoundServer {
     pub secrets: Vec<FoundSecret>,
 }
 
-/// The circumstances of an import.
+/// The source of an import, and the folder for its secrets.
 #[derive(Debug, Clone, Copy)]
 pub struct ImportFrom<'a> {
     /// The client to which the settings belong.
@@ -52,7 +52,8 @@ pub fn found(from: ImportFrom<'_>, document: &Value) -> Vec<FoundServer> {
     all
 }
 
-/// Returns the names of the servers in a client's own mapping that Dragoman can take, as the client writes them.
+/// Returns the names of the servers that Dragoman can import from a client's own mapping, as the client writes
+/// them.
 ///
 /// # Errors
 /// Fails if the text is not in the client's notation.

@@ -1,12 +1,13 @@
 //! The settings files of MCP clients: where they are, how servers are written in them, and how they are edited.
 //!
-//! Pure: the caller reads and writes the files. A client is one row in [`client_app`]; what is special about its entries is one function in
-//! `adapt`. This crate must not know the meaning of a server's settings, or how Dragoman serves.
+//! Pure: the caller reads and writes the files. A client is one row in [`client_app`]; a function in `adapt`
+//! handles the peculiarities of its entries. This crate must not know the meaning of a server's settings, or how
+//! Dragoman serves.
 //!
 //! | module | is for |
 //! |---|---|
 //! | [`client_app`] | the clients, as rows |
-//! | [`settings_text`] | the servers in the text of a settings file: read, put, removed |
+//! | [`settings_text`] | reads, adds and removes servers in the text of a settings file |
 //! | [`import`] | the servers of a client, as entries of a Dragoman configuration |
 //! | [`own_entry`] | the entry by which a client reaches Dragoman |
 //! | [`connection`] | the change of a file by `connect`, and its reversal |

@@ -50,10 +50,10 @@ pub(crate) fn taken_out(entry: &mut Map<String, Value>, server: &str, folder: &s
     taken.found
 }
 
-/// The last words of variable names that indicate a secret.
+/// The final words of variables' names that indicate a secret, such as `KEY` in `API_KEY`.
 const SECRET_ENDS: [&str; 7] = ["KEY", "PAT", "PASS", "PWD", "AUTH", "DSN", "CREDENTIALS"];
 
-/// The first letters of tokens of well-known services.
+/// The prefixes of the tokens of well-known services.
 const TOKEN_STARTS: [&str; 12] =
     ["sk-", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xox", "AKIA", "eyJ", "hf_", "figd_", "dgm_"];
 

@@ -1,5 +1,5 @@
-//! The servers in the text of a settings file: read, put and removed; every other byte stays unchanged. This module must not know
-//! any client.
+//! Reads, adds and removes servers in the text of a settings file; every other byte stays unchanged. This module
+//! must not know any client.
 
 use config::{EditFault, put_member, read_value, remove_member};
 use serde_json::{Map, Value};

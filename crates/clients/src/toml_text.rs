@@ -1,4 +1,4 @@
-//! Settings in TOML: read and edited. Only this module knows the TOML library.
+//! Reads and edits settings in TOML. Only this module knows the TOML library.
 
 use config::EditFault;
 use serde_json::{Map, Number, Value};

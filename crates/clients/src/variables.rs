@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::foreign_entry::ForeignEntry;
 
-/// Rewrites the references in all texts of an entry. The error is the reason why the server cannot be taken.
+/// Rewrites the references in all texts of an entry. The error is the reason why the server cannot be imported.
 pub(crate) fn resolve(entry: &mut ForeignEntry<'_>) -> Result<(), String> {
     let mut asked = Vec::new();
     let project = entry.project;

@@ -13,13 +13,13 @@ use crate::notices::{self, Notice};
 use crate::resp::{StoreCommand, StoreReply};
 use crate::sealed::SealedValues;
 
-/// The number of keys that are written, or announced, at once.
+/// The number of keys that are written and announced in one batch.
 const AT_ONCE: usize = 200;
 
 /// The comparison of a replica's keys with those in the store.
 pub(crate) struct KeyExchange {
     own: Arc<dyn SharedKeys>,
-    /// The keys in the store, by their digests, as far as this replica knows.
+    /// The keys that this replica knows to be in the store, by their digests.
     shared: HashMap<String, KeyRecord>,
     /// The version of the replica's own keys at the last comparison.
     seen: Option<i64>,
@@ -45,7 +45,7 @@ impl KeyExchange {
         StoreCommand::new("HGETALL").arg(keys.api_keys())
     }
 
-    /// Takes over all keys in the store, and forgets everything that was known about the store before.
+    /// Takes over all keys in the store, and discards the previous knowledge about the store's keys.
     pub(crate) async fn take_all(&mut self, keys: &StoreKeys, values: &SealedValues, reply: &StoreReply) {
         let (fields, _) = reply.list().as_chunks::<2>();
         let read = fields.iter().filter_map(|[digest, sealed]| {
@@ -71,8 +71,8 @@ impl KeyExchange {
         }
     }
 
-    /// Returns the keys that the store lacks, or does not know to be revoked; `None` if the replica's own keys have not
-    /// changed.
+    /// Returns the keys that must be written to the store: new keys, and keys whose revocation the store does not
+    /// contain. Returns `None` if the replica's own keys have not changed.
     pub(crate) async fn changed(&mut self, values: &SealedValues) -> Option<ChangedKeys> {
         let own = self.own.clone();
         // The version is read before the keys, so that a change in between is found by the next comparison.
@@ -90,7 +90,7 @@ impl KeyExchange {
         Some(ChangedKeys { keys, version, generation })
     }
 
-    /// Returns the commands that write keys and announce them, in parts.
+    /// Returns the commands that write keys and announce them, in batches.
     pub(crate) fn commands(
         keys: &StoreKeys,
         values: &SealedValues,

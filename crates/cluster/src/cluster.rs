@@ -1,5 +1,5 @@
-//! A replica's membership in its cluster: the tasks that keep the shared data the same at all replicas, and the
-//! questions that the gateway asks. This module must not know what sessions and keys mean.
+//! A replica's membership in its cluster: the tasks that keep the shared data in sync, and the functions that the
+//! gateway calls. This module must not know what sessions and keys mean.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -22,10 +22,10 @@ use crate::sessions::{self, OpenSession, SessionOutbox, SharedSession};
 use crate::settings::ClusterSettings;
 use crate::valkey::{Store, StoreError, StoreHealth, StoreState, UnfitStore};
 
-/// The maximum time for reading from the store, because a client's request waits for the answer.
+/// The maximum time for reading from the store. It is short, because a client's request waits for the answer.
 pub(crate) const READ: Duration = Duration::from_millis(50);
 
-/// The maximum time for the exchanges of the tasks with the store. No request waits for them.
+/// The maximum time for an exchange between a task and the store. No request waits for it.
 pub(crate) const WRITE: Duration = Duration::from_millis(500);
 
 /// The state that the tasks of a replica share.
@@ -34,7 +34,7 @@ pub(crate) struct Membership {
     pub(crate) keys: StoreKeys,
     pub(crate) values: SealedValues,
     pub(crate) me: Replica,
-    /// The replicas that were alive at the last beat.
+    /// The replicas that were alive at the last heartbeat.
     pub(crate) replicas: ArcSwap<Vec<Replica>>,
     pub(crate) outbox: Mutex<SessionOutbox>,
     /// Notified of changes in the outbox.
@@ -116,10 +116,10 @@ impl Cluster {
         self.membership.waiting.notify_one();
     }
 
-    /// Looks up a session that this replica does not have in memory; `None` if the store does not know it.
+    /// Looks up a session that this replica does not have in memory; `None` if the store does not contain it.
     ///
     /// # Errors
-    /// Fails if the store does not answer at once.
+    /// Fails if the store does not answer in time.
     pub async fn session(&self, key: &SessionKey) -> Result<Option<SharedSession>, StoreError> {
         let Membership { store, keys, values, .. } = &*self.membership;
         let replies = store.run(sessions::look_up(keys, key).into(), READ).await?;

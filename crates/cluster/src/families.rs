@@ -5,18 +5,19 @@
 //! |---|---|---|
 //! | `epoch` | a random number, written by the replica that finds an empty store | never |
 //! | `log` | a stream of notices between replicas, at most [`MOST_NOTICES`] | with later notices |
-//! | `replicas` | the ids of replicas, by the time of their last beat | [`REPLICA_LIFE`] after it |
-//! | `replica:ID` | what a replica says about itself | [`REPLICA_LIFE`] after its last beat |
+//! | `replicas` | the ids of replicas, by the time of their last heartbeat | [`REPLICA_LIFE`] after it |
+//! | `replica:ID` | a replica's description of itself | [`REPLICA_LIFE`] after its last heartbeat |
 //! | `keys` | the API keys, by their digests | never |
 //! | `session:ID` | what a client has sent in its session | with the session |
 //! | `ended:ID` | the end of a session | an hour after the session would have expired |
 
 use std::time::Duration;
 
-/// The maximum number of notices that the store keeps. A replica that was away for more notices compares everything.
+/// The maximum number of notices that the store keeps. A replica that missed more notices than this compares
+/// everything.
 pub(crate) const MOST_NOTICES: usize = 100_000;
 
-/// The time after its last beat after which a replica counts as gone.
+/// The time without a heartbeat after which a replica is considered gone.
 pub(crate) const REPLICA_LIFE: Duration = Duration::from_secs(10);
 
 /// The keys of one cluster.

@@ -14,7 +14,7 @@ use crate::resp::{StoreCommand, StoreReply};
 use crate::sessions;
 use crate::valkey::StoreError;
 
-/// The time between two signs of life.
+/// The time between two heartbeats.
 const BEAT: Duration = Duration::from_secs(3);
 
 /// The time between two checks of the replica's own API keys, which other processes may change.
@@ -23,13 +23,13 @@ const KEYS_EVERY: Duration = Duration::from_millis(250);
 /// The maximum time for a command whose reply may be large.
 const WHOLE: Duration = Duration::from_secs(5);
 
-/// The number of sessions whose ends are looked up at once.
+/// The number of sessions in one batch of a search for ended sessions.
 const ENDS_AT_ONCE: usize = 1000;
 
 /// The position of a replica in the history of its cluster.
 #[derive(Default)]
 struct Position {
-    /// The random number of the store's data; another number means that the store has lost its data.
+    /// The random number in the store; if it changes, the store has lost its data.
     epoch: Option<String>,
     /// The last notice that was read.
     notice: String,
@@ -47,7 +47,8 @@ enum Gap {
 }
 
 impl Position {
-    /// Compares the position with the number of the store's data, and with the ids of its first and its last notice.
+    /// Compares the position with the random number in the store, and with the ids of the first and the last notice
+    /// there.
     fn gap(&self, epoch: Option<&str>, first: Option<&str>, last: Option<&str>) -> Gap {
         match &self.epoch {
             // Before the first contact, the replica may have restored sessions that have ended.
@@ -99,7 +100,7 @@ struct ClusterFollower {
     membership: Arc<Membership>,
     exchange: Option<KeyExchange>,
     position: Position,
-    /// True once everything was compared over the current connection.
+    /// True once all data has been compared over the current connection.
     is_joined: bool,
     /// True if there may be notices to read.
     has_news: bool,

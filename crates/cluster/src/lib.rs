@@ -3,8 +3,8 @@
 //!
 //! | module | is for |
 //! |---|---|
-//! | `cluster` | a replica's membership: what the gateway tells and asks |
-//! | `following` | the task that reads notices, compares API keys, and says that the replica is alive |
+//! | `cluster` | a replica's membership: the functions that the gateway calls |
+//! | `following` | the task that reads notices, compares API keys, and sends the replica's heartbeats |
 //! | `publishing` | the task that writes changes of sessions |
 //! | `settings` | the settings of a replica |
 //! | `member` | what the gateway provides |

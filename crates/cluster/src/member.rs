@@ -5,19 +5,19 @@ use store::sessions::SessionKey;
 
 /// The sessions of a gateway.
 pub trait SharedSessions: Send + Sync {
-    /// Ends sessions that have ended at another replica, if this one has them in memory.
+    /// Ends those of the given sessions that are in memory; they have ended at another replica.
     fn end(&self, keys: &[SessionKey]);
 
     /// Returns the sessions in memory.
     fn open(&self) -> Vec<SessionKey>;
 
-    /// Stores the sessions in memory and the known ends again, because the store has lost them.
+    /// Writes all sessions in memory, and all known ends of sessions, to a store that has lost its data.
     fn store_again(&self);
 }
 
 /// The API keys of a gateway. Its methods block.
 pub trait SharedKeys: Send + Sync {
-    /// Returns a number that changes with each change of the keys that [`SharedKeys::merge`] did not make.
+    /// Returns a number that changes whenever the keys change, except by [`SharedKeys::merge`].
     ///
     /// # Errors
     /// Returns the reason why the keys cannot be read.

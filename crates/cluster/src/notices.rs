@@ -1,6 +1,6 @@
-//! Notices between replicas. They are entries of a stream, so a replica that was away for a moment can read those that
-//! it missed. Notices can arrive twice and in any order, which does not change their effect. This module must not know
-//! what a replica does about a notice.
+//! Notices between replicas. They are entries of a stream, so a replica that was away for a moment can read those
+//! that it missed. Notices can arrive twice and in any order without changing their effect. This module must not
+//! know what a replica does about a notice.
 
 use serde::{Deserialize, Serialize};
 use store::keys::KeyRecord;
@@ -12,14 +12,14 @@ use crate::sealed::SealedValues;
 /// The name of the field, in an entry of the stream, that contains the notice.
 const FIELD: &str = "notice";
 
-/// The number of notices that are read at once.
+/// The number of notices that are read in one batch.
 const PAGE: usize = 1000;
 
 /// A notice to all replicas.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Notice {
-    /// These sessions have ended, as their ids in hexadecimal digits.
+    /// The ids of sessions that have ended, in hexadecimal digits.
     SessionsEnded(Vec<String>),
     /// These API keys were created or revoked.
     Keys(Vec<KeyRecord>),
@@ -83,7 +83,7 @@ pub(crate) fn notices(keys: &StoreKeys, values: &SealedValues, reply: &StoreRepl
     read
 }
 
-/// Returns true if an entry's id is later than another one.
+/// Returns true if an entry's id is later than another entry's id.
 pub(crate) fn is_later(id: &str, than: &str) -> bool {
     let parts = |id: &str| {
         let (time, number) = id.split_once('-').unwrap_or((id, "0"));

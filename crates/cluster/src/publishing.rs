@@ -27,7 +27,7 @@ pub(crate) async fn publish(membership: Arc<Membership>) {
 }
 
 impl Membership {
-    /// Writes some of the waiting changes. If that fails, they wait again.
+    /// Writes some of the waiting changes. If that fails, the changes are queued again.
     pub(crate) async fn publish_once(&self) -> Result<(), StoreError> {
         let batch = self.outbox.lock().take();
         let life = *self.session_life.lock();

@@ -7,8 +7,8 @@ use crate::families::{REPLICA_LIFE, StoreKeys};
 use crate::resp::{StoreCommand, StoreReply};
 use crate::sealed::SealedValues;
 
-/// The time, in milliseconds, after which the id of a replica without a beat is deleted. It is longer than the maximum
-/// difference between the clocks of two machines.
+/// The time without a heartbeat after which a replica's id is deleted, in milliseconds. It is longer than the
+/// maximum difference between the clocks of two machines.
 const FORGOTTEN_MS: u64 = 120_000;
 
 /// A replica, as it describes itself.
@@ -26,7 +26,7 @@ pub struct Replica {
     pub sessions: usize,
 }
 
-/// Returns the commands of a beat; the third reply contains the ids of all replicas.
+/// Returns the commands of a heartbeat; the third reply contains the ids of all replicas.
 pub(crate) fn beat(
     keys: &StoreKeys,
     values: &SealedValues,

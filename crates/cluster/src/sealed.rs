@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Seals and opens under the current keys of the key ring.
+/// Seals and opens values with the current keys of the key ring.
 pub trait ValueSealer: Send + Sync {
     /// Seals bytes for this context; `None` if the random number generator fails.
     fn seal(&self, plain: &[u8], context: &[u8]) -> Option<Vec<u8>>;
@@ -27,13 +27,13 @@ impl SealedValues {
         Self(sealer)
     }
 
-    /// Returns a value as sealed bytes, for the place `name`.
+    /// Seals a value that will be stored under `name`.
     pub(crate) fn write(&self, name: &str, value: &impl Serialize) -> Option<Vec<u8>> {
         let plain = serde_json::to_vec(value).ok()?;
         self.0.seal(&plain, name.as_bytes())
     }
 
-    /// Reads a value from the place `name`; `None` if it was not written there by a member of the cluster.
+    /// Opens a value that was stored under `name`; `None` if no member of the cluster has stored it there.
     pub(crate) fn read<T: DeserializeOwned>(&self, name: &str, sealed: &[u8]) -> Option<T> {
         serde_json::from_slice(&self.0.open(sealed, name.as_bytes())?).ok()
     }

@@ -18,7 +18,7 @@ use crate::sealed::SealedValues;
 /// forgotten.
 const MOST_WAITING: usize = 100_000;
 
-/// The number of sessions that are written at once.
+/// The number of sessions that are written in one batch.
 const AT_ONCE: usize = 256;
 
 /// The time for which an end is stored after the session would have expired.
@@ -69,7 +69,7 @@ impl SharedRow {
     }
 }
 
-/// Returns the id of a session in the form that names in the store contain.
+/// Returns the id of a session as text, for the names in the store.
 pub(crate) fn id(key: &SessionKey) -> String {
     format!("{:032x}", u128::from_be_bytes(*key))
 }
@@ -185,7 +185,7 @@ pub(crate) fn look_up(keys: &StoreKeys, key: &SessionKey) -> [StoreCommand; 2] {
     [StoreCommand::new("GET").arg(keys.ended(&id)), StoreCommand::new("GET").arg(keys.session(&id))]
 }
 
-/// Reads a session from the replies to [`look_up`]; `None` if the store does not know the session.
+/// Reads a session from the replies to [`look_up`]; `None` if the store does not contain the session.
 pub(crate) fn found(
     keys: &StoreKeys,
     values: &SealedValues,

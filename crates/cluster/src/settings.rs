@@ -22,12 +22,12 @@ pub struct ClusterSettings {
     pub session_life: Duration,
 }
 
-/// The store of a cluster, and the trust in its certificate.
+/// The store of a cluster, and the certificate authorities that are trusted for it.
 #[derive(Debug, Clone)]
 pub struct ClusterStore {
     /// The address and the credentials.
     pub url: StoreUrl,
-    /// The authorities that are trusted for the store's certificate.
+    /// The certificate authorities that are trusted for the store.
     pub trust: Trust,
     /// The prefix of all key names in the store.
     pub prefix: String,
@@ -51,8 +51,8 @@ impl ClusterStore {
         })
     }
 
-    /// Opens a connection to the store, and checks whether the store can be used. Nothing is read or written there. Takes a few
-    /// seconds at most.
+    /// Opens a connection to the store, and checks whether the store can be used. No data is read or written. This
+    /// takes a few seconds at most.
     pub async fn examine(&self) -> StoreState {
         match self.address(StoreKeys::new(&self.prefix).log()).connect().await {
             Ok((_, version)) => StoreState::Ready(version),

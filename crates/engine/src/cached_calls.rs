@@ -27,9 +27,9 @@ const NEUTRAL_META: [&str; 8] = [
 /// The member of a result's `_meta` that ties the result to a task.
 const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 
-/// The arguments of a call in a canonical spelling; `None` if the arguments are too long, or if the call contains anything
-/// else that could change the result; the result must then not be kept. `replaced` contains the arguments for the server if
-/// they differ from those that the client sent.
+/// The arguments of a call in a canonical spelling. Returns `None` if the call's result must not be kept: the
+/// arguments are too long, or the call contains anything else that could change the result. `replaced` contains the
+/// arguments for the server if they differ from those that the client sent.
 pub fn plain_arguments(call: &Frame, replaced: Option<&[u8]>) -> Option<Bytes> {
     let (text, params) = (call.text(), call.params()?);
     let key = |member: Span| unquote(member.of(text));

@@ -56,7 +56,7 @@ impl PassedHeaders {
         self.0.iter().flat_map(|all| all.iter())
     }
 
-    /// A key that is the same only for equal headers; empty if there are no headers.
+    /// A key that two values share only if their headers are equal; empty if there are no headers.
     pub fn key(&self) -> Vec<u8> {
         let mut key = Vec::new();
         for (name, value) in self.iter() {

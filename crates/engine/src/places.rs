@@ -25,7 +25,7 @@ pub struct ServedPath {
     pub asks: bool,
 }
 
-/// First path segments that have another purpose, or may get one: no profile's second path starts with them.
+/// First path segments that have another purpose, or may get one. No second path of a profile starts with them.
 const RESERVED: &[&str] =
     &["admin", "api", "health", "mcp", "message", "messages", "metrics", "oauth", "ready", "sse"];
 

@@ -41,7 +41,7 @@ fn rounded(sum: Hundredths) -> u64 {
     sum.div_ceil(100)
 }
 
-/// The kind of a character, as far as it determines where a piece ends.
+/// The class of a character, which determines where a piece ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CharClass {
     Small,
@@ -113,7 +113,7 @@ fn hundredths(text: impl Iterator<Item = char>) -> Hundredths {
     sum
 }
 
-/// The tokens of a word of `length` letters, of which `wide` are not ASCII.
+/// The tokens of a word of `length` letters; `wide` of these are not ASCII.
 fn word(length: u64, wide: u64) -> Hundredths {
     let ascii = match length {
         0..=8 => 102,

@@ -50,15 +50,15 @@ pub struct ToolChange {
 /// All changes of one server that await approval.
 #[derive(Debug, Clone)]
 pub struct Review {
-    /// A code for the reviewed state; it changes as soon as anything in that state changes.
+    /// A code for the reviewed state; any change of that state changes the code.
     pub revision: String,
     /// The changes, by tool.
     pub changes: Vec<ToolChange>,
 }
 
 impl Review {
-    /// Reviews the stored definitions of a server; `all` contains the definitions with their texts, and `revision` is the
-    /// code of this state. Unless `is_full` is true, long texts are shortened.
+    /// Reviews the stored definitions of a server. `all` contains the definitions with their texts; `revision` is
+    /// the code of their state. Unless `is_full` is true, long texts are shortened.
     pub fn of(all: &[StoredDefinition], revision: String, is_full: bool) -> Self {
         let mut changes = Vec::new();
         for tool in open_tools(all) {

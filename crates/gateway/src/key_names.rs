@@ -1,5 +1,5 @@
-//! The names of API keys. Records and sessions contain only the id of a caller (`key:PREFIX`); the names of keys, including
-//! revoked ones, are looked up when they are shown. This module must not know where names are shown.
+//! The names of API keys. Records and sessions contain only the id of a caller (`key:PREFIX`). The names of keys,
+//! including revoked keys, are looked up when they are shown. This module must not know where names are shown.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ use store::keys::{ApiKey, KeyState, Keys};
 /// The beginning of the id of a caller that uses an API key.
 const KEY: &str = "key:";
 
-/// The beginning of the error if there is no such caller.
+/// The beginning of the error message if there is no such caller.
 pub const NO_KEY: &str = "no active key has this name";
 
 /// The maximum number of keys that a pattern may select.
@@ -41,7 +41,7 @@ impl KeyNames {
         self.0.get(id).map(|key| key.name.as_str())
     }
 
-    /// Returns a caller in the form that people see: `ci-bot (key dgm_ryFpcurN)`, or the id if the key is unknown.
+    /// Returns a caller in the form for people: `ci-bot (key dgm_ryFpcurN)`, or the id if the key is unknown.
     pub fn shown(&self, id: &str) -> String {
         match self.0.get(id) {
             Some(key) => format!("{} (key {})", key.name, key.prefix),
@@ -49,8 +49,8 @@ impl KeyNames {
         }
     }
 
-    /// Returns true if `text` means the caller with this id: the id, the name of the caller's key, or the form in which the
-    /// caller is shown.
+    /// Returns true if `text` identifies the caller with this id: the id, the name of the caller's key, or the form
+    /// in which the caller is shown.
     pub fn is_called(&self, id: &str, text: &str) -> bool {
         let is_name = |name: &str| text.strip_prefix(KEY).unwrap_or(text) == name;
         id == text || self.name_of(id).is_some_and(is_name) || self.shown(id) == text
@@ -105,7 +105,8 @@ impl KeyNames {
         keys.into_iter().map(principal).collect()
     }
 
-    /// Returns the caller with this id as access rules see it; `None` if its facts are unknown or its key is not valid.
+    /// Returns the caller with this id and the facts that access rules use; `None` if these facts are unknown, or
+    /// if the caller's key is not valid.
     pub fn principal(&self, id: &str, now_ms: u64) -> Option<Principal> {
         if let Some(key) = self.0.get(id).filter(|key| key.state(now_ms) == KeyState::Active) {
             return Some(principal(key));
@@ -119,7 +120,7 @@ impl KeyNames {
         Self::is_key(id) && !self.0.contains_key(id)
     }
 
-    /// Returns true for the id of a caller with a key, whether it is known or not.
+    /// Returns true if this is the id of a caller with a key, known or unknown.
     pub fn is_key(id: &str) -> bool {
         id.starts_with(KEY)
     }

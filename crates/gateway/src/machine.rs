@@ -14,13 +14,14 @@ use crate::tls::{self, TlsNote};
 /// The earliest time that a correct clock can show, in milliseconds since 1970: the beginning of 2026.
 const BUILT: u128 = 1_767_225_600_000;
 
-/// The difference between clocks that is never reported.
+/// The maximum difference between clocks that is not reported.
 const DRIFT: Duration = Duration::from_mins(5);
 
 /// The maximum number of files in the state folder that are checked.
 const MANY: usize = 1000;
 
-/// The free space, in bytes, below which nothing can be stored safely: a database and its journal grow by whole pages.
+/// The free space, in bytes, below which nothing can be stored safely, because a database and its journal grow by
+/// whole pages.
 const NO_SPACE: u64 = 1 << 20;
 
 /// The free space, in bytes, below which the user should act.
@@ -31,9 +32,9 @@ const LITTLE_SPACE: u64 = 64 << 20;
 pub enum FindingLevel {
     /// Nothing is wrong.
     Ok,
-    /// It works, but may not be what the user wants.
+    /// The subject works, but may not be configured as intended.
     Warning,
-    /// It does not work.
+    /// The subject does not work.
     Error,
 }
 

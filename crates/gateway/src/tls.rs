@@ -174,8 +174,8 @@ fn certificate(tls: &Tls) -> Option<ServerCertificate> {
     ServerCertificate::read(&read_file(TlsPart::Cert, &tls.cert).ok()?).ok()
 }
 
-/// Returns the origin at which clients on this machine reach the address, such as `https://mcp.example.com:8443`. With
-/// TLS, the host is a name from the certificate that resolves to this machine, if there is such a name.
+/// Returns the origin for clients on this machine, such as `https://mcp.example.com:8443`. With TLS, the host is a
+/// name in the certificate that resolves to this machine, if there is such a name.
 pub fn origin(config: &Config, here: SocketAddr) -> String {
     let Some(tls) = &config.tls else { return format!("http://{here}") };
     let host = certificate(tls).and_then(|certificate| {
@@ -200,8 +200,8 @@ pub(crate) struct TlsWatch {
     files: Arc<Tls>,
     serves: ServerTls,
     seen: Vec<FileStamp>,
-    /// The state of the files after the latest change. The files are reloaded only once they have stopped changing; before
-    /// that, another program may still be writing them.
+    /// The state of the files after the latest change. The files are reloaded only once they have stopped changing,
+    /// because until then, another program may still be writing them.
     differs: Option<Vec<FileStamp>>,
 }
 
@@ -224,7 +224,7 @@ impl TlsWatch {
         self.serves.clone()
     }
 
-    /// Checks the files, and reloads them if they have changed and then stayed the same since the last check, or if
+    /// Checks the files. Reloads them if they have changed and then stayed the same since the last check, or if
     /// `is_told` is true.
     pub(crate) async fn look(&mut self, is_told: bool) {
         let files = self.files.clone();

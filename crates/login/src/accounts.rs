@@ -1,5 +1,5 @@
-//! The account behind an access token. The site is asked from time to time whether the password is still valid, because people
-//! revoke it there.
+//! The account behind an access token. From time to time, Dragoman asks the site if the application password is
+//! still valid, because people revoke it there.
 
 use std::time::Duration;
 
@@ -31,11 +31,11 @@ pub struct SignedIn {
     pub is_fixed: bool,
     /// The client that received the token.
     pub client: String,
-    /// The time from which the token is no longer valid, in milliseconds since 1970.
+    /// The time at which the token expires, in milliseconds since 1970.
     pub until_ms: u64,
 }
 
-/// The reason why a token stands for no account.
+/// The reason why a token does not lead to an account.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AccountFault {
     /// The token is unknown, has expired, or its sign-in has ended.
@@ -44,7 +44,7 @@ pub enum AccountFault {
     /// The site no longer accepts the password; the sign-in has ended.
     #[error("the site no longer accepts the application password of this sign-in: sign in again")]
     Revoked,
-    /// The account may not do what is needed here.
+    /// The account lacks a required permission.
     #[error("{0}")]
     Forbidden(String),
     /// The account cannot be confirmed now.
@@ -53,10 +53,10 @@ pub enum AccountFault {
 }
 
 impl AuthorizationServer {
-    /// Returns the account that an access token stands for at `now_ms`, in milliseconds since 1970.
+    /// Returns the account behind an access token at `now_ms`, in milliseconds since 1970.
     ///
     /// # Errors
-    /// Returns the reason why it stands for none.
+    /// Returns the reason why there is no account behind the token.
     pub async fn account(&self, token: &str, now_ms: u64) -> Result<SignedIn, AccountFault> {
         let digest = random::digest_of(token);
         let found = self.grants.with(move |file| file.find(&digest)).await;

@@ -1,5 +1,5 @@
-//! Sign-ins that are under way. Each is bound to one browser by a cookie, goes forward only, and ends soon. This module must not
-//! know what the steps look like.
+//! Sign-ins in progress. Each is bound to one browser by a cookie, moves only forward, and expires soon. This
+//! module must not know what the steps look like.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -13,9 +13,10 @@ use crate::authorization_request::AuthorizationRequest;
 use crate::random::{self, NoEntropy};
 use crate::site_address::SiteAddress;
 
-/// The time within which a person has to finish. It includes a login at the site, perhaps with a second factor.
+/// The time limit for a sign-in. It includes a login at the site, perhaps with a second factor.
 pub(crate) const LIFE: Duration = Duration::from_mins(15);
-/// The maximum number of sign-ins under way, in all and from one address. The oldest one of the same address is dropped.
+/// The maximum number of sign-ins in progress, in total and from one address. If one address has too many, its
+/// oldest one is dropped.
 const MOST: usize = 1024;
 const MOST_OF_ADDRESS: usize = 16;
 /// The number of leading bits of an IPv6 address that identify a client.
@@ -24,7 +25,7 @@ const IPV6_BITS: u8 = 64;
 /// A sign-in.
 #[derive(Debug, Clone)]
 pub(crate) struct SignInAttempt {
-    /// A random name, which is part of addresses.
+    /// A random name. It is part of the sign-in's addresses.
     pub(crate) entry: String,
     /// The value of the browser's cookie.
     mark: SecretString,
@@ -37,15 +38,15 @@ pub(crate) struct SignInAttempt {
 /// The stage that a sign-in has reached.
 #[derive(Debug, Clone)]
 pub(crate) enum Stage {
-    /// Our page asks the person.
+    /// The browser shows our page, which asks the person.
     Asking,
-    /// The browser is at the site's page. The site sends it back with `state`, which is accepted once.
+    /// The browser shows the site's page. The site sends it back with `state`, which is accepted only once.
     AtSite { site: SiteAddress, rest: String, state: SecretString },
-    /// The site has sent the browser back with a name and a password, which nobody has checked.
+    /// The site has sent the browser back with a name and a password, which have not been checked yet.
     Returned { site: SiteAddress, rest: String, user: String, password: SecretString },
 }
 
-/// All sign-ins under way.
+/// All sign-ins in progress.
 #[derive(Debug, Default)]
 pub(crate) struct Attempts(HashMap<String, SignInAttempt>);
 
@@ -93,7 +94,7 @@ impl Attempts {
         }
     }
 
-    /// Returns the name of the sign-in whose browser was sent to a site with this state.
+    /// Returns the name of the sign-in that sent its browser to a site with this state.
     pub(crate) fn left_with(&self, state: &str) -> Option<&str> {
         let is_it = |attempt: &&SignInAttempt| matches!(&attempt.stage, Stage::AtSite { state: own, .. } if random::is_same(own, state));
         self.0.values().filter(|attempt| attempt.is_alive()).find(is_it).map(|attempt| attempt.entry.as_str())

@@ -1,5 +1,6 @@
-//! The request with which a client sends a browser here (OAuth 2.1, 4.1.1; RFC 7636; RFC 8707; RFC 9207). A fault in the client
-//! or its redirect URI is shown to the person; every other fault is returned to the client.
+//! The request with which a client sends a browser to the gateway (OAuth 2.1, 4.1.1; RFC 7636; RFC 8707; RFC 9207).
+//! A fault in the client or in its redirect URI is shown to the person; every other fault is returned to the
+//! client.
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ pub(crate) struct AuthorizationRequest {
     pub(crate) redirect_uri: String,
     /// A text that the client gets back.
     pub(crate) state: Option<String>,
-    /// The digest of a secret that only the client knows.
+    /// The digest of a secret that the client keeps to itself until it exchanges the code.
     pub(crate) challenge: String,
 }
 
@@ -58,7 +59,7 @@ impl RequestParameters {
     }
 }
 
-/// Returns the address to which the browser may return.
+/// Returns the redirect URI, if the browser may be sent back to it.
 ///
 /// # Errors
 /// Returns the reason, for the person.
@@ -105,13 +106,13 @@ pub(crate) fn checked(
     })
 }
 
-/// Returns true if a resource is at the public address.
+/// Returns true if a resource is at or below the public address.
 fn is_ours(resource: &str, base: &str) -> bool {
     let (Some(asked), Some(own)) = (parts(resource), parts(base)) else { return false };
     asked.0 == own.0 && asked.1.strip_prefix(own.1.trim_end_matches('/')).is_some_and(is_rest)
 }
 
-/// Returns an address as its origin in lower case and its path.
+/// Splits an address into its origin, in lower case, and its path.
 fn parts(url: &str) -> Option<(String, &str)> {
     let (scheme, rest) = url.split_once("://")?;
     let end = rest.find('/').unwrap_or(rest.len());
@@ -127,13 +128,13 @@ fn is_rest(rest: &str) -> bool {
 }
 
 impl AuthorizationRequest {
-    /// Returns the address that ends the sign-in at the client, with parameters for the client.
+    /// Returns the address to which the browser returns at the end of the sign-in, with parameters for the client.
     pub(crate) fn answer(&self, issuer: &str, parameters: &[(&str, &str)]) -> String {
         answer(&self.redirect_uri, self.state.as_deref(), issuer, parameters)
     }
 }
 
-/// Returns the address that returns parameters to a client.
+/// Returns a redirect URI with parameters for the client.
 pub(crate) fn answer(uri: &str, state: Option<&str>, issuer: &str, parameters: &[(&str, &str)]) -> String {
     let state = state.map(|state| ("state", state));
     let all: Vec<(&str, &str)> = parameters.iter().copied().chain(state).chain([("iss", issuer)]).collect();

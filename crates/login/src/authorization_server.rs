@@ -1,4 +1,4 @@
-//! The authorization server: its settings, and the state of everything that is under way.
+//! The authorization server: its settings, and the state of everything in progress.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::request_limit::RequestLimit;
 use crate::site::SiteReach;
 use crate::site_address::{SiteAddress, SiteRules};
 
-/// The number of sites and documents that are asked at the same time for people who have not signed in yet.
+/// The maximum number of concurrent requests to sites and documents for people who have not signed in yet.
 const AT_ONCE: usize = 8;
 
 /// The authorization server of this gateway.
@@ -42,7 +42,7 @@ pub struct AuthorizationServer {
     pub(crate) ended: Mutex<EndedPasswords>,
     /// The number of cleanups so far.
     pub(crate) runs: AtomicUsize,
-    /// The time of the next cleanup; `None` for now.
+    /// The time of the next cleanup; `None` if it is due now.
     pub(crate) next_tidying: Mutex<Option<Instant>>,
     pub(crate) is_tidying: AtomicBool,
 }
@@ -124,7 +124,8 @@ impl AuthorizationServer {
             .ok_or_else(|| "Choose one of the sites.".to_owned())
     }
 
-    /// Returns true if people may sign in at this site now: the configuration may have changed since they did.
+    /// Returns true if people may sign in at this site under the current configuration, which may have changed
+    /// since they signed in.
     pub(crate) fn admits(&self, site: &str) -> bool {
         if !self.settings.sites.is_empty() {
             return self.is_configured(site);
@@ -139,8 +140,8 @@ impl AuthorizationServer {
         self.settings.sites.iter().any(is_it)
     }
 
-    /// Returns the means to send requests to a site. A site that a person has named must be public, whatever its name
-    /// resolves to.
+    /// Returns the handle for requests to a site. A site that a person has entered must be public, regardless of
+    /// the address to which its name resolves.
     pub(crate) fn reach(&self, site: &str) -> SiteReach<'_> {
         let public_only = !self.is_configured(site) && !self.settings.private_sites;
         SiteReach { outbound: &*self.outbound, public_only }

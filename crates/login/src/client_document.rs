@@ -1,5 +1,6 @@
-//! Clients that publish their metadata: the client's id is the address of a document (MCP 2025-11-25, authorization: client ID
-//! metadata documents). Anybody can publish one, so the address is the only part that a person can rely on.
+//! Clients that publish their metadata: the client's id is the address of a document (MCP 2025-11-25,
+//! authorization: client ID metadata documents). Anybody can publish such a document, so people can rely only on
+//! its address.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ const MOST: usize = 256;
 #[derive(Debug, Default)]
 pub(crate) struct ClientDocuments(Mutex<HashMap<String, (Arc<ClientMetadata>, Instant)>>);
 
-/// Returns true if a client's id is the address of a document: `https`, with a path and the usual port.
+/// Returns true if a client's id is the address of a document: an `https` URL with a path and the default port.
 pub(crate) fn is_address(client_id: &str) -> bool {
     let Ok(url) = client_id.parse::<Uri>() else { return false };
     let has_user = url.authority().is_some_and(|authority| authority.as_str().contains('@'));

@@ -9,10 +9,11 @@ const MOST_REDIRECTS: usize = 32;
 /// The maximum length of a name that is shown, in characters.
 const LONGEST_NAME: usize = 80;
 
-/// The metadata of a client, as the client states it. Members that Dragoman does not use are ignored, as RFC 7591 requires.
+/// The metadata that a client states about itself. Members that Dragoman does not use are ignored, as RFC 7591
+/// requires.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ClientMetadata {
-    /// The client's id; a registration gets it from Dragoman.
+    /// The client's id. Dragoman assigns the id of a client that registers.
     #[serde(default)]
     pub(crate) client_id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,13 +67,13 @@ impl ClientMetadata {
             && self.redirect_uris.iter().any(|own| redirect_uri::is_same(own, uri))
     }
 
-    /// Returns the client's name for people. Anybody can choose any name.
+    /// Returns the client's name for people. The name is not verified.
     pub(crate) fn name(&self) -> &str {
         self.client_name.as_deref().unwrap_or("An application without a name")
     }
 }
 
-/// Returns the text without characters that hide or reorder others, in one line.
+/// Returns the text on one line, without characters that hide or reorder other characters.
 pub(crate) fn visible(text: &str) -> String {
     let is_hidden = |c: char| {
         c.is_control()

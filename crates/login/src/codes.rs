@@ -1,5 +1,5 @@
-//! Authorization codes, which a client gets through the browser and exchanges for tokens (OAuth 2.1, 4.1.2 and 4.1.3). This
-//! module must not know tokens.
+//! Authorization codes. A client receives a code through the browser, and exchanges it for tokens (OAuth 2.1, 4.1.2
+//! and 4.1.3). This module must not know tokens.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -11,9 +11,9 @@ use crate::random::{self, NoEntropy};
 
 /// The time for which a code is valid.
 const LIFE: Duration = Duration::from_mins(1);
-/// The time for which a used code is remembered, so that a second use is noticed.
+/// The time for which a used code is remembered, so that a second use is detected.
 const REMEMBERED: Duration = Duration::from_mins(10);
-/// The maximum number of codes that are remembered; the oldest one is dropped.
+/// The maximum number of remembered codes; above it, the oldest code is dropped.
 const MOST: usize = 4096;
 
 /// A code, by its digest.
@@ -31,7 +31,7 @@ struct Code {
 #[derive(Debug, Default)]
 pub(crate) struct Codes(HashMap<[u8; 32], Code>);
 
-/// The proof that a client gives when it exchanges a code.
+/// The proof that a client presents to exchange a code.
 #[derive(Clone, Copy)]
 pub(crate) struct CodeProof<'a> {
     pub(crate) code: &'a str,
@@ -46,7 +46,7 @@ pub(crate) struct CodeProof<'a> {
 pub(crate) enum Exchanged {
     /// The grant of the code.
     Grant(String),
-    /// The code was used before: somebody else has it as well, so the grant has to end.
+    /// The code was used before. Somebody else also has it, so the grant has to end.
     Twice(String),
     /// The code is unknown or expired, or the proof is wrong.
     Invalid,
@@ -81,8 +81,8 @@ impl Codes {
         Ok(text)
     }
 
-    /// Exchanges a code. Each code can be exchanged once, even if the proof is wrong: somebody who has the code but not the
-    /// proof gets only one attempt.
+    /// Exchanges a code. A code can be exchanged only once, even if the proof is wrong, so somebody who has the
+    /// code but not the proof gets only one attempt.
     pub(crate) fn exchange(&mut self, proof: CodeProof<'_>) -> Exchanged {
         let Some(code) = self.0.get_mut(&random::digest_of(proof.code)) else { return Exchanged::Invalid };
         if code.client != proof.client {

@@ -1,5 +1,5 @@
-//! Grants that end: their tokens stop working at once, and their passwords are deleted at the site, again and again until the site
-//! answers.
+//! Grants that end. Their tokens stop working at once. Their passwords are deleted at the site, with retries until
+//! the site answers.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -16,21 +16,21 @@ use crate::site::{Deletion, SiteAccount};
 
 /// The time for which Dragoman tries to delete a password at a site, in milliseconds.
 const TRIED_MS: u64 = 7 * 24 * 60 * 60 * 1000;
-/// The time after which a password that the site ignores counts as deleted, in milliseconds.
+/// The time after which a password that the site ignores is considered deleted, in milliseconds.
 const IGNORED_MS: u64 = 60 * 60 * 1000;
 /// The maximum number of ended sign-ins that are remembered until their streams have ended.
 const MOST_ENDED: usize = 4096;
-/// The number of passwords that are deleted in one go.
+/// The maximum number of passwords that one run deletes.
 const AT_ONCE: usize = 16;
-/// The time between two attempts at the same password.
+/// The time between two attempts to delete the same password.
 const BETWEEN: Duration = Duration::from_mins(1);
 
-/// A grant, as operators see it. All times are in milliseconds since 1970.
+/// A grant as shown to operators. All times are in milliseconds since 1970.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedGrant {
     /// The name of the grant.
     pub id: String,
-    /// The client's name; anybody can choose any name.
+    /// The client's name, which is not verified.
     pub client: String,
     /// The client's id.
     pub client_id: String,
@@ -44,7 +44,7 @@ pub struct ListedGrant {
     pub used_ms: u64,
 }
 
-/// The passwords of sign-ins that have ended, as digests. Every second, each session checks whether its own is among them.
+/// Digests of the passwords of ended sign-ins. Every second, each session checks if its own password is among them.
 #[derive(Debug, Default)]
 pub(crate) struct EndedPasswords {
     known: HashSet<[u8; 32]>,
@@ -110,20 +110,21 @@ impl AuthorizationServer {
         *self.next_tidying.lock() = None;
     }
 
-    /// Returns true if the sign-in with this password has ended in this process a short time ago. Older ones are not needed: their
-    /// streams have ended by themselves.
+    /// Returns true if the sign-in with this password ended recently in this process. Older sign-ins are not
+    /// needed, because their streams have already ended.
     pub fn is_ended(&self, password: &SecretString) -> bool {
         let digest = random::digest_of(password.expose_secret());
         self.ended.lock().known.contains(&digest)
     }
 
-    /// Returns a number that grows when a grant ends in this process; an older result about a token may be wrong.
+    /// Returns a counter that grows when a grant ends in this process. Results about tokens from before may then be
+    /// wrong.
     pub fn endings(&self) -> u64 {
         self.endings.load(Ordering::Acquire)
     }
 
-    /// Ends idle grants, and deletes the passwords of ended ones at their sites, in the background. Call this every second;
-    /// it does nothing if nothing is due, or if the previous run has not finished.
+    /// Ends idle grants, and deletes the passwords of ended grants at their sites, in the background. Call this
+    /// every second; it does nothing if nothing is due, or if the previous run has not finished.
     pub fn tick(self: &Arc<Self>, now_ms: u64) {
         let now = Instant::now();
         let mut next = self.next_tidying.lock();

@@ -1,4 +1,5 @@
-//! The file of grants, which is not used on the threads that serve requests. This module must not know what is stored.
+//! The file of grants. It is never used on the threads that serve requests. This module must not know what is
+//! stored.
 
 use std::path::Path;
 use std::sync::Arc;

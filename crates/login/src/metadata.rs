@@ -3,10 +3,10 @@
 use http::Uri;
 use serde_json::{Value, json};
 
-/// The only scope. It means: what the person's account may do at the site.
+/// The only scope. It covers everything that the person's account may do at the site.
 pub(crate) const SCOPE: &str = "mcp";
 
-/// The paths of the metadata, which precede the path of the server or the resource.
+/// The prefixes of the metadata paths; the path of the server or the resource follows.
 pub(crate) const SERVER: &str = "/.well-known/oauth-authorization-server";
 pub(crate) const RESOURCE: &str = "/.well-known/oauth-protected-resource";
 
@@ -47,7 +47,8 @@ pub(crate) fn resource(base: &str, path: &str) -> Value {
     })
 }
 
-/// Returns the address of the metadata of the resource at this path: the well-known part goes between host and path (RFC 9728, 3.1).
+/// Returns the address of the metadata of the resource at this path. The well-known part is inserted between host
+/// and path (RFC 9728, 3.1).
 pub(crate) fn resource_address(base: &str, path: &str) -> String {
     match base.parse::<Uri>().ok().and_then(|uri| Some((uri.scheme_str()?.to_owned(), uri))) {
         Some((scheme, uri)) => {

@@ -1,4 +1,5 @@
-//! The port to sites and to documents of clients, whose addresses others choose. This module must not know the requests.
+//! The port to sites and to documents of clients. Other people choose these addresses. This module must not know
+//! the requests.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -23,7 +24,7 @@ pub(crate) struct SiteRequest {
     pub(crate) url: Uri,
     /// The value of `Authorization`, marked as sensitive.
     pub(crate) authorization: Option<HeaderValue>,
-    /// True if the address may lead to the public network only.
+    /// True if the address may lead only to the public network.
     pub(crate) public_only: bool,
     /// The maximum size of an accepted body, in bytes.
     pub(crate) cap: usize,
@@ -42,7 +43,8 @@ pub(crate) struct SiteResponse {
 #[error("{0}")]
 pub(crate) struct OutboundError(pub(crate) String);
 
-/// The text for an address that does not exist and for one that is not public: nobody learns the difference.
+/// The text for an address that does not exist, and also for an address that is not public, so that nobody can
+/// distinguish the two.
 pub(crate) const NOT_REACHABLE: &str = "this address cannot be reached from the internet";
 
 /// A pending response.
@@ -55,7 +57,7 @@ pub(crate) trait Outbound: Send + Sync {
     fn send(&self, request: SiteRequest) -> Responding<'_>;
 }
 
-/// Sends requests over connections of their own.
+/// The client that sends requests over its own connections.
 pub(crate) struct Network {
     any: Client,
     public: Client,

@@ -1,5 +1,5 @@
-//! The pages that people see. They load nothing, and no other page may frame them. This module must not know how a sign-in
-//! continues.
+//! The pages for people. They load nothing, and no other page may frame them. This module must not know how a
+//! sign-in continues.
 
 use std::sync::LazyLock;
 
@@ -19,8 +19,8 @@ use crate::response::Reply;
 
 const STYLE: &str = include_str!("page.css");
 
-/// The policy of all pages: the style sheet above, and nothing else. Form targets are not restricted, because a form leads to
-/// the site, which may redirect further.
+/// The content security policy of all pages: only the style sheet above is allowed. Form targets are not
+/// restricted, because a form leads to the site, which may redirect further.
 static POLICY: LazyLock<String> = LazyLock::new(|| {
     let hash = BASE64_STANDARD.encode(digest(&SHA256, STYLE.as_bytes()).as_ref());
     format!("default-src 'none'; style-src 'sha256-{hash}'; frame-ancestors 'none'; base-uri 'none'")
@@ -28,15 +28,15 @@ static POLICY: LazyLock<String> = LazyLock::new(|| {
 
 /// The ways in which a person chooses the site.
 pub(crate) enum SiteChoice<'a> {
-    /// There is only this one.
+    /// There is only this site.
     Fixed(&'a str),
-    /// One of these.
+    /// The person selects one of these sites.
     Among(&'a [String]),
-    /// The person types it; the text is filled in already.
+    /// The person enters the site; the field is prefilled with this text.
     Typed(&'a str),
 }
 
-/// The first page: who asks for what, and at which site; its form goes to `to`.
+/// The first page: shows the client, its request and the site. Its form is sent to `to`.
 pub(crate) fn question(
     status: StatusCode,
     (to, request): (&str, &AuthorizationRequest),

@@ -20,12 +20,12 @@ pub(crate) fn bytes<const N: usize>() -> Result<[u8; N], NoEntropy> {
     Ok(bytes)
 }
 
-/// Returns a text that nobody can guess: `mark`, and 256 random bits in 43 characters that URLs may contain.
+/// Returns an unguessable text: `mark`, and 256 random bits in 43 characters that are allowed in URLs.
 pub(crate) fn text(mark: &str) -> Result<SecretString, NoEntropy> {
     Ok(SecretString::from(format!("{mark}{}", BASE64_URL_SAFE_NO_PAD.encode(bytes::<32>()?))))
 }
 
-/// Returns a random name of 16 characters, which may be shown.
+/// Returns a random name of 16 characters, which is not secret.
 pub(crate) fn name() -> Result<String, NoEntropy> {
     Ok(BASE64_URL_SAFE_NO_PAD.encode(bytes::<12>()?))
 }
@@ -42,7 +42,7 @@ pub(crate) fn challenge_of(verifier: &str) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(digest_of(verifier))
 }
 
-/// Returns six characters that reveal nothing about a text, but differ from those of most other texts.
+/// Returns six characters that reveal nothing about a text, and differ for most texts.
 pub(crate) fn short_of(text: &str) -> String {
     digest_of(&format!("short {text}"))[..3].iter().fold(String::new(), |mut hex, byte| {
         let _ = write!(hex, "{byte:02x}");
@@ -50,7 +50,7 @@ pub(crate) fn short_of(text: &str) -> String {
     })
 }
 
-/// Compares a secret with a text, in a time that reveals nothing about either.
+/// Compares a secret with a text, in a time that does not depend on where they differ.
 pub(crate) fn is_same(secret: &SecretString, text: &str) -> bool {
     secret.expose_secret().as_bytes().ct_eq(text.as_bytes()).into()
 }

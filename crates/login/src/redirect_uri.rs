@@ -1,4 +1,4 @@
-//! Redirect URIs: the addresses at which a client receives the browser again (OAuth 2.1, 2.3; RFC 8252, 7). This module
+//! Redirect URIs: the addresses at which a client gets the browser back (OAuth 2.1, 2.3; RFC 8252, 7). This module
 //! must not know clients.
 
 use std::net::IpAddr;
@@ -8,7 +8,8 @@ use http::Uri;
 /// The maximum length of an address, in bytes.
 const LONGEST: usize = 2048;
 
-/// Schemes in which a browser would run or show the address itself, or which no program claims for itself.
+/// Forbidden schemes: a browser would run or show such an address itself, or no program claims the scheme for
+/// itself.
 const NEVER: &[&str] = &[
     "about",
     "blob",
@@ -28,11 +29,11 @@ const NEVER: &[&str] = &[
     "wss",
 ];
 
-/// Checks an address that a client names for itself: `https`, `http` on the person's own machine, or a scheme that a program
-/// of this machine has claimed.
+/// Checks the redirect URI of a client: `https`, `http` on the person's own machine, or a scheme that a program on
+/// that machine has claimed.
 ///
 /// # Errors
-/// Returns the reason why no browser is sent there.
+/// Returns the reason why browsers are not sent there.
 pub(crate) fn check(uri: &str) -> Result<(), &'static str> {
     if uri.len() > LONGEST || !uri.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err("a redirect URI must consist of at most 2048 visible ASCII characters");
@@ -73,14 +74,15 @@ fn is_loopback(host: &str) -> bool {
         || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Returns true if a client that registered one address may receive the browser at the other: they are equal, or differ
-/// only in the port on the person's own machine, which programs choose again at each start (RFC 8252, 7.3).
+/// Returns true if a client that registered one address may receive the browser at the other. The addresses must be
+/// equal, or differ only in the port on the person's own machine, because programs choose a new port at each start
+/// (RFC 8252, 7.3).
 pub(crate) fn is_same(registered: &str, requested: &str) -> bool {
     registered == requested
         || matches!((on_this_machine(registered), on_this_machine(requested)), (Some(a), Some(b)) if a == b)
 }
 
-/// Returns an `http` address on the person's own machine without its port: host, path with query.
+/// Returns the host, and the path with the query, of an `http` address on the person's own machine; omits the port.
 fn on_this_machine(uri: &str) -> Option<(String, String)> {
     let parsed: Uri = uri.parse().ok()?;
     let host = parsed.host().filter(|host| parsed.scheme_str() == Some("http") && is_loopback(host))?;
@@ -88,7 +90,7 @@ fn on_this_machine(uri: &str) -> Option<(String, String)> {
     Some((host.to_ascii_lowercase(), path))
 }
 
-/// Returns a description, for people, of the place where the browser goes in the end.
+/// Returns a description, for people, of the final destination of the browser.
 pub(crate) fn shown(uri: &str) -> String {
     let parsed = uri.parse::<Uri>().ok().filter(|uri| matches!(uri.scheme_str(), Some("http" | "https")));
     match parsed.as_ref().and_then(Uri::host) {

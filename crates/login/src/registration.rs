@@ -1,4 +1,5 @@
-//! Clients that register (RFC 7591), as clients of 2025-03-26 and 2025-06-18 do. All are public clients: they get no secret.
+//! Clients that register (RFC 7591), as clients of 2025-03-26 and 2025-06-18 do. All are public clients and get no
+//! secret.
 
 use http::StatusCode;
 use serde_json::json;

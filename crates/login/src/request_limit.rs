@@ -10,9 +10,10 @@ use tokio::time::Instant;
 
 use crate::random::{self, NoEntropy};
 
-/// The number of requests within a minute. Hosted clients send the requests of many people from a few addresses.
+/// The maximum number of requests in a minute. Hosted clients send the requests of many people from a few
+/// addresses.
 const RATE: RequestRate = RequestRate { count: 240, period: Duration::from_mins(1) };
-/// The maximum number of addresses that are counted; idle ones are dropped first.
+/// The maximum number of addresses that are counted; idle addresses are dropped first.
 const ADDRESSES: usize = 50_000;
 /// The number of leading bits of an IPv6 address that identify a client.
 const IPV6_BITS: u8 = 64;

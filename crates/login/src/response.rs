@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 /// A whole response.
 pub(crate) type Reply = Response<Bytes>;
 
-/// Returns JSON that nobody may cache (RFC 6749, 5.1).
+/// Returns a JSON response that must not be cached (RFC 6749, 5.1).
 pub(crate) fn json(status: StatusCode, body: &Value) -> Reply {
     let mut reply = Response::new(Bytes::from(body.to_string()));
     *reply.status_mut() = status;
@@ -67,7 +67,7 @@ pub(crate) fn with_cookie(mut reply: Reply, cookie: &str) -> Reply {
     reply
 }
 
-/// Returns the answer if the file of grants, or randomness, is not available.
+/// Returns the answer if the file of grants or the random number generator is unavailable.
 pub(crate) fn unavailable() -> Reply {
     error(StatusCode::SERVICE_UNAVAILABLE, "temporarily_unavailable", "try again in a minute")
 }

@@ -1,4 +1,5 @@
-//! The paths of the authorization server, and which part answers each. This module must not know what a part does.
+//! The paths of the authorization server, and the part that answers at each path. This module must not know what a
+//! part does.
 
 use std::net::IpAddr;
 
@@ -14,7 +15,7 @@ use crate::response::{self, Reply};
 use crate::signing_in::{self, Browser};
 use crate::tokens;
 
-/// The path below which our pages send their forms.
+/// The path below which the forms of our pages are submitted.
 const SIGN_IN: &str = "/oauth/sign-in/";
 
 /// One request.
@@ -49,12 +50,13 @@ impl AuthorizationServer {
             || under(path, metadata::SERVER).is_some()
     }
 
-    /// Returns the path of the resource whose metadata is at `path`; an empty text stands for the whole gateway.
+    /// Returns the path of the resource whose metadata is at `path`; an empty text means the whole gateway.
     pub fn resource_of(path: &str) -> Option<&str> {
         under(path, metadata::RESOURCE)
     }
 
-    /// Returns the path of this gateway for a path of its public address, which may have a path of its own.
+    /// Returns the gateway's own path for a path on the public server: removes the path of the public address, if
+    /// it has one.
     pub fn own_path<'p>(&self, path: &'p str) -> &'p str {
         let base = self.base().and_then(|base| base.parse::<http::Uri>().ok());
         let front = base.as_ref().map_or("", |base| base.path().trim_end_matches('/'));
@@ -111,7 +113,7 @@ impl AuthorizationServer {
         self.base().map_or_else(response::unavailable, |base| response::document(&metadata::server(&base)))
     }
 
-    /// Returns true if a form was sent by our own page; browsers name the page's origin.
+    /// Returns true if a form was sent from our own page; browsers send the page's origin.
     fn is_from_our_page(&self, headers: &HeaderMap) -> bool {
         let own = self.base().and_then(|base| {
             let uri: http::Uri = base.parse().ok()?;
@@ -131,7 +133,7 @@ fn foreign_page() -> Reply {
     page::message(StatusCode::FORBIDDEN, "You are not signed in", text, None)
 }
 
-/// Returns the part of the path after a well-known part.
+/// Returns the part of the path after the well-known part.
 fn under<'p>(path: &'p str, well_known: &str) -> Option<&'p str> {
     path.strip_prefix(well_known).filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -1,4 +1,5 @@
-//! The path of a browser: from the client to our page, to the site's page, back here, and back to the client.
+//! The way of a browser through a sign-in: from the client to our page, to the site's page, back here, and back to
+//! the client.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -27,9 +28,9 @@ use crate::site::{NotConfirmed, SiteAccount, SiteFault, SiteIndex};
 /// The path to which sites send browsers back.
 pub(crate) const CALLBACK: &str = "/oauth/wordpress";
 
-/// The time to wait for permission to ask a site.
+/// The maximum time to wait for permission to send a request to a site.
 const TURN: Duration = Duration::from_secs(10);
-/// The longest name and password that a site can send back, in bytes.
+/// The maximum length of the name and of the password that a site sends back, in bytes.
 const LONGEST: usize = 256;
 
 /// A browser with its cookies.
@@ -40,7 +41,7 @@ pub(crate) struct Browser<'a> {
     pub(crate) now_ms: u64,
 }
 
-/// Receives a browser from a client.
+/// Handles a browser that comes from a client.
 pub(crate) async fn authorize(server: &AuthorizationServer, query: &str, browser: Browser<'_>) -> Reply {
     let refuse = |why: &str| page::message(StatusCode::BAD_REQUEST, "This sign-in cannot begin", why, None);
     let Some(base) = server.base() else { return refuse(NO_BASE) };
@@ -101,7 +102,7 @@ async fn client_of(
     registration::registered(server, id, now_ms).await.map(Arc::new)
 }
 
-/// Waits for permission to ask a site or to fetch a document.
+/// Waits for permission to send a request to a site, or to fetch a document.
 async fn turn(server: &AuthorizationServer) -> Result<SemaphorePermit<'_>, String> {
     let turn = tokio::time::timeout(TURN, server.turns.acquire()).await;
     turn.ok()
@@ -109,7 +110,7 @@ async fn turn(server: &AuthorizationServer) -> Result<SemaphorePermit<'_>, Strin
         .ok_or_else(|| "too many people are signing in at the moment: try again in a minute".to_owned())
 }
 
-/// Receives the form of our page.
+/// Handles the form of our page.
 pub(crate) async fn leave(
     server: &AuthorizationServer,
     entry: &str,
@@ -150,7 +151,8 @@ pub(crate) async fn leave(
     back(&to)
 }
 
-/// Returns the site's page with the parameters that it expects (WordPress, `authorize-application.php`).
+/// Returns the address of the site's page, with the parameters that it expects (WordPress,
+/// `authorize-application.php`).
 fn approval_url(approval: &str, base: &str, client: &ClientMetadata, state: &SecretString) -> String {
     let state = state.expose_secret();
     let success = format!("{base}{CALLBACK}?{}", form::joined(&[("state", state)]));
@@ -164,7 +166,8 @@ fn approval_url(approval: &str, base: &str, client: &ClientMetadata, state: &Sec
     )
 }
 
-/// Returns the UUID by which a site recognizes a client of this gateway: the same each time (RFC 9562, 5.5, with SHA-256).
+/// Returns the UUID by which a site recognizes a client of this gateway. It is always the same for the same client
+/// (RFC 9562, 5.5, with SHA-256).
 pub(crate) fn application_id(base: &str, client_id: &str) -> String {
     let digest = random::digest_of(&format!("{base} {client_id}"));
     let mut id: [u8; 16] = [0; 16];
@@ -175,8 +178,8 @@ pub(crate) fn application_id(base: &str, client_id: &str) -> String {
     format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }
 
-/// Receives a browser from a site. Its address contains the password, so the browser leaves that address at once. The state
-/// says which site this is; an address that names another site ends the sign-in.
+/// Handles a browser that comes back from a site. The browser's address contains the password, so it is redirected
+/// at once. The state identifies the site; an address that names another site ends the sign-in.
 pub(crate) fn returned(server: &AuthorizationServer, query: &str, browser: Browser<'_>) -> Reply {
     let Ok(parameters) = RequestParameters::read(query) else { return over() };
     let state = parameters.get("state").unwrap_or_default();
@@ -202,7 +205,7 @@ pub(crate) fn returned(server: &AuthorizationServer, query: &str, browser: Brows
     back(&format!("{base}/oauth/sign-in/{entry}"))
 }
 
-/// Finishes a sign-in: the site confirms the account, and the browser takes a code to the client.
+/// Finishes a sign-in: the site confirms the account, and the browser carries a code to the client.
 pub(crate) async fn finish(server: &AuthorizationServer, entry: &str, browser: Browser<'_>) -> Reply {
     let Some(attempt) = known(server, entry, browser) else { return over() };
     let Stage::Returned { site, rest, user, password } = attempt.stage else {
@@ -310,7 +313,7 @@ fn question(
     page::question(status, (&to, &attempt.request), &choice, error)
 }
 
-/// Sends a browser on.
+/// Redirects a browser.
 fn back(to: &str) -> Reply {
     let shown =
         page::message(StatusCode::SEE_OTHER, "Redirecting…", "If nothing happens, continue here.", Some(to));

@@ -1,5 +1,5 @@
-//! The parts of a WordPress site that signing in needs (WordPress REST API: the index, users, application passwords). This
-//! module must not know clients or tokens.
+//! The parts of a WordPress site that sign-ins need (WordPress REST API: the index, users, application passwords).
+//! This module must not know clients or tokens.
 
 use engine::credential::authorization;
 use http::{Method, StatusCode, Uri};
@@ -16,24 +16,24 @@ const INDEX: usize = 4 * 1024 * 1024;
 const ANSWER: usize = 256 * 1024;
 /// The maximum length of an accepted user name, in bytes.
 const LONGEST_NAME: usize = 256;
-/// The maximum number of roles that are kept, and the maximum length of each, in bytes.
+/// The maximum number of roles that are kept, and the maximum length of each role, in bytes.
 const MOST_ROLES: usize = 32;
 const LONGEST_ROLE: usize = 64;
 
-/// The codes with which WordPress says that a password is not, or no longer, valid.
+/// The codes with which WordPress reports that a password is not valid, or no longer valid.
 const WRONG_PASSWORD: &[&str] = &["incorrect_password", "invalid_username", "invalid_email"];
-/// The code with which WordPress says that an application password does not exist.
+/// The code with which WordPress reports that an application password does not exist.
 const NO_PASSWORD: &str = "rest_application_password_not_found";
 
 /// A site, and how to reach it.
 #[derive(Clone, Copy)]
 pub(crate) struct SiteReach<'a> {
     pub(crate) outbound: &'a dyn Outbound,
-    /// True if the address may lead to the public network only, because a person has named it.
+    /// True if the address may lead only to the public network, because a person has entered it.
     pub(crate) public_only: bool,
 }
 
-/// The addresses that a site names for signing in.
+/// The addresses for signing in that a site publishes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SiteIndex {
     /// The address of the site's REST API.
@@ -48,7 +48,7 @@ pub(crate) enum SiteFault {
     /// The site redirects to another address.
     #[error("This site redirects to {0}. Continue with that address?")]
     Moved(String),
-    /// Anything else.
+    /// Any other reason.
     #[error("{0}")]
     Unusable(String),
 }
@@ -64,13 +64,13 @@ pub(crate) struct SiteUser {
 /// The reason why a site does not confirm an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NotConfirmed {
-    /// The site says that the password is wrong.
+    /// The site reports that the password is wrong.
     Rejected,
     /// The site ignores the password: the header does not arrive, or application passwords are switched off.
     Ignored,
     /// The account lacks a capability, or may not use the REST API.
     Forbidden(String),
-    /// The site does not answer as WordPress does.
+    /// The site did not answer as a WordPress site does.
     Unavailable(String),
 }
 
@@ -79,9 +79,9 @@ pub(crate) enum NotConfirmed {
 pub(crate) enum Deletion {
     /// The password no longer exists.
     Gone,
-    /// The site does not know the account: the password is gone, or does not arrive.
+    /// The site does not recognize the account: the password is gone, or does not arrive.
     Ignored,
-    /// The site did not answer as WordPress does.
+    /// The site did not answer as a WordPress site does.
     Unanswered,
 }
 
@@ -137,7 +137,7 @@ impl SiteReach<'_> {
         }))
     }
 
-    /// Asks the site to which account the password belongs.
+    /// Asks the site for the account to which the password belongs.
     pub(crate) async fn confirm(
         &self,
         account: SiteAccount<'_>,
@@ -162,7 +162,7 @@ impl SiteReach<'_> {
         }
     }
 
-    /// Returns the id of the application password with which this request is sent (WordPress 5.7 and later).
+    /// Returns the id of the application password that this request is sent with (WordPress 5.7 and later).
     pub(crate) async fn password_id(&self, account: SiteAccount<'_>) -> Option<String> {
         let url = rest_url(account.rest, "/wp/v2/users/me/application-passwords/introspect", "");
         let answer = self.get(&url, Some(account), ANSWER).await.ok()?;
@@ -172,7 +172,7 @@ impl SiteReach<'_> {
         is_uuid.then(|| id.to_owned())
     }
 
-    /// Deletes the application password with which this request is sent; `id` is its id, if it is known.
+    /// Deletes the application password that this request is sent with; `id` is its id, if it is known.
     pub(crate) async fn delete_password(&self, account: SiteAccount<'_>, id: Option<&str>) -> Deletion {
         let found = if id.is_none() { self.password_id(account).await } else { None };
         let Some(id) = id.or(found.as_deref()) else {
@@ -231,7 +231,7 @@ fn rest_url(rest: &str, route: &str, query: &str) -> String {
     format!("{rest}{route}{joint}{query}")
 }
 
-/// Returns the fault of a site that redirects.
+/// Returns the fault for a site that redirects.
 fn moved(site: &SiteAddress, to: Option<&str>) -> SiteFault {
     let base = to.and_then(SiteAddress::configured).filter(|to| to != site);
     base.map_or_else(
@@ -240,7 +240,7 @@ fn moved(site: &SiteAddress, to: Option<&str>) -> SiteFault {
     )
 }
 
-/// Returns the page on which a person approves an application, as the index names it.
+/// Returns the page on which a person approves an application, according to the index.
 fn approval(site: &SiteAddress, index: &Value) -> Result<String, SiteFault> {
     let named = index.pointer("/authentication/application-passwords/endpoints/authorization");
     let Some(page) = named.and_then(Value::as_str) else {
@@ -266,7 +266,7 @@ fn code_of(body: &[u8]) -> Option<String> {
     Some(said.get("code")?.as_str()?.to_owned())
 }
 
-/// Reads an answer about an account; `login` is the name with which the site was asked.
+/// Reads an answer about an account; `login` is the user name in the request.
 fn confirmed(body: &[u8], login: &str, capability: &str) -> Result<SiteUser, NotConfirmed> {
     #[derive(Deserialize)]
     struct User {

@@ -1,8 +1,8 @@
-//! The address of a site, as a person types it or as the configuration has it. This module must not know WordPress's API.
+//! The address of a site, as entered by a person or as configured. This module must not know WordPress's API.
 
 use http::Uri;
 
-/// The sites that people may name.
+/// The rules for sites that people may enter.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SiteRules<'a> {
     /// True if addresses may be private, on any port, and without TLS.
@@ -15,14 +15,14 @@ pub(crate) struct SiteRules<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SiteAddress(String);
 
-/// Paths below a site's address that people copy from their browser along with the address.
+/// Paths below a site's address that people often copy along with the address.
 const BELOW: &[&str] = &["/wp-admin", "/wp-login.php", "/wp-json", "/xmlrpc.php"];
 
 impl SiteAddress {
-    /// Reads what a person has typed: `example.com` is enough.
+    /// Reads an address that a person has entered; `example.com` is enough.
     ///
     /// # Errors
-    /// Returns what to type instead.
+    /// Returns a message that suggests what to enter instead.
     pub(crate) fn typed(text: &str, rules: SiteRules<'_>) -> Result<Self, String> {
         let text = text.trim();
         if text.is_empty() {
@@ -65,7 +65,7 @@ impl SiteAddress {
         Ok(Self::of(scheme, authority.as_str(), uri.path()))
     }
 
-    /// Returns an address of the configuration, which was checked there.
+    /// Returns a configured address, which has already been checked.
     pub(crate) fn configured(url: &str) -> Option<Self> {
         let uri: Uri = url.parse().ok()?;
         Some(Self::of(uri.scheme_str()?, uri.authority()?.as_str(), uri.path()))
@@ -84,7 +84,7 @@ impl SiteAddress {
         &self.0
     }
 
-    /// Returns true if both addresses have the same path; its letters may differ in case.
+    /// Returns true if both addresses have the same path, ignoring case.
     pub(crate) fn has_path_of(&self, other: &Self) -> bool {
         let path = |address: &Self| {
             let rest = address.0.split_once("://").map_or("", |(_, rest)| rest);
@@ -93,7 +93,8 @@ impl SiteAddress {
         path(self) == path(other)
     }
 
-    /// Returns true if a URL has the site's host and port. Many sites are reached over https, but have `http` in their settings.
+    /// Returns true if a URL has the site's host and port. The scheme may differ, because many sites are reached
+    /// over https but have `http` in their settings.
     pub(crate) fn has_host_of(&self, url: &str) -> bool {
         let https = |address: &str| address.strip_prefix("http://").map(|rest| format!("https://{rest}"));
         self.has_origin_of(url)

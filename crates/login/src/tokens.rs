@@ -1,5 +1,5 @@
-//! Tokens: issued for a code, renewed, revoked (OAuth 2.1, 4.1.3, 4.3 and 5; RFC 7009). All clients are public, so a refresh token
-//! is replaced whenever it is used, and a second use ends the grant.
+//! Tokens: issued for a code, renewed, revoked (OAuth 2.1, 4.1.3, 4.3 and 5; RFC 7009). All clients are public. A
+//! refresh token is therefore replaced whenever it is used, and a second use ends the grant.
 
 use http::StatusCode;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -13,16 +13,16 @@ use crate::metadata::SCOPE;
 use crate::random;
 use crate::response::{self, Reply};
 
-/// The prefixes of tokens, by which secret scanners find leaked ones.
+/// The prefixes of tokens; secret scanners find leaked tokens by them.
 const ACCESS: &str = "dgs_";
 const REFRESH: &str = "dgr_";
 /// The lifetime of an access token, in milliseconds.
 const ACCESS_MS: u64 = 60 * 60 * 1000;
-/// The time for which a replaced refresh token is accepted once more, in milliseconds: the response with the new one may have
-/// been lost.
+/// The time for which a replaced refresh token is accepted once more, in milliseconds, because the response with
+/// the new token may have been lost.
 const GRACE_MS: u64 = 60 * 1000;
 
-/// Returns true if a bearer token looks like one of ours.
+/// Returns true if a bearer token has the form of our own tokens.
 pub fn is_access_token(token: &str) -> bool {
     token.starts_with(ACCESS)
 }
@@ -98,7 +98,8 @@ async fn renewed(server: &AuthorizationServer, parameters: &RequestParameters, n
     }
 }
 
-/// Answers the revocation of a token: either token ends the whole grant. An unknown token counts as revoked (RFC 7009, 2.2).
+/// Answers the revocation of a token. Revoking either token ends the whole grant. An unknown token counts as
+/// revoked (RFC 7009, 2.2).
 pub(crate) async fn revoke(server: &AuthorizationServer, form: &[u8], now_ms: u64) -> Reply {
     let form = String::from_utf8_lossy(form);
     let token = RequestParameters::read(&form).ok().and_then(|all| all.get("token").map(random::digest_of));

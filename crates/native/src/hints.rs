@@ -34,13 +34,13 @@ pub(crate) fn hint(status: u16, code: &str, wordless: bool) -> Option<&'static s
 }
 
 /// The hint for an account that BuddyBoss or BuddyPress treats as a visitor.
-pub(crate) const VISITOR: &str = "this site treats the account as a visitor, because it checks Application Passwords too late; \
-                                  if the account has the permission on the site's own pages, the site's owner can repair this \
-                                  with a short must-use plugin, which Dragoman's page about WordPress shows";
+pub(crate) const VISITOR: &str = "this site treats the account as a visitor, because it checks Application Passwords too late. \
+                                  If the account may do this on the site's own pages, the site's owner can fix the problem \
+                                  with a short must-use plugin; see Dragoman's page about WordPress";
 
 /// The hint for an account without a role on the site.
 pub(crate) const NO_ROLE: &str = "the account has no role on this site; in a network of sites, an administrator must add the \
-                                  account to each site on which it is to work";
+                                  account to each site that it uses";
 
 /// The hint for a web server that asks for a password of its own, which is common for sites under construction. WordPress never
 /// asks in this way.

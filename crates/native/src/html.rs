@@ -1,4 +1,4 @@
-//! Markup, either removed, or made harmless by an allowlist.
+//! Removes markup, or makes it harmless with an allowlist.
 //!
 //! This is not a browser: anything doubtful is dropped. Sites then filter by their own rules.
 
@@ -100,7 +100,7 @@ struct Tag<'a> {
     inside: &'a str,
 }
 
-/// Copies text, and hands each tag to `write`.
+/// Copies text, and passes each tag to `write`.
 fn walked(text: &str, mut write: impl FnMut(&mut String, &Tag<'_>)) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -180,8 +180,8 @@ fn attributes(out: &mut String, inside: &str) {
     });
 }
 
-/// Hands each tag of `text` to `each`, followed by those attributes of the tag that distinguish the elements of a page: sources,
-/// links, classes and ids.
+/// Passes the name of each opening tag of `text` to `each`, then again with the value of each attribute that
+/// distinguishes the elements of a page: `src`, `href`, `class` and `id`.
 pub(crate) fn tags_and_attributes(text: &str, mut each: impl FnMut(&str, Option<&str>)) {
     walked(text, |_, tag| {
         if tag.closes {
@@ -196,7 +196,7 @@ pub(crate) fn tags_and_attributes(text: &str, mut each: impl FnMut(&str, Option<
     });
 }
 
-/// Hands each attribute of a tag to `each`: its name and its value without quotes.
+/// Passes each attribute of a tag to `each`: its name, and its value without quotes.
 fn each_attribute<'t>(inside: &'t str, mut each: impl FnMut(&'t str, &'t str)) {
     let mut rest = inside.trim_start_matches(|c: char| c.is_whitespace() || c == '/');
     while !rest.is_empty() {

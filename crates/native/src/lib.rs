@@ -8,7 +8,7 @@
 //! | [`server`] | the interface of every native server: its introduction, its answers, and the era of its requests |
 //! | [`passing`] | files that are read from one server while they are sent to another |
 //! | [`port`] | services that native servers need from their host: HTTP requests and a clock |
-//! | `arguments` | arguments of tools: declaring, reading and checking them; why a call fails |
+//! | `arguments` | declaring, reading and checking the arguments of tools; failures of calls |
 //! | `tools` | the common parts of servers of tools: tools as rows, lists and calls |
 //! | `html` | markup, made harmless or removed |
 //! | `rest` | the interpreter of tools that send requests |
@@ -20,7 +20,7 @@
 //! | `hints` | likely reasons for a site's refusal |
 //! | `roleless` | accounts without a role on a site |
 //! | [`wordpress`] | tools for any WordPress site |
-//! | `discover` | tools for APIs of a site that no table lists |
+//! | `discover` | tools for APIs of a site that have no tools of their own |
 //! | [`community`] | tools for BuddyBoss and BuddyPress |
 //! | [`woocommerce`] | tools for shops with WooCommerce |
 //! | [`heritage`] | encyclopaedias and registers of cultural heritage in Norway |

@@ -1,4 +1,5 @@
-//! A file that is read from one server while it is sent to another, so that only a small part of it is in memory at a time.
+//! A file that is read from one server while it is sent to another. Only a small part of the file is in memory at a
+//! time.
 //!
 //! This module must not know where the file comes from, or how it is sent.
 
@@ -51,7 +52,7 @@ pub struct PassedFile {
     pub file: FileStream,
     /// The bytes after the file; not empty.
     pub after: Bytes,
-    /// The longest time for which the other side may accept nothing of the body, or send no answer after it.
+    /// The longest time for which the receiver may accept no bytes of the body, or send no answer after the body.
     pub stall: Duration,
 }
 
@@ -96,7 +97,7 @@ impl FileStream {
         self.length
     }
 
-    /// Returns true if a piece was taken or awaited, and the file can therefore no longer be read from its beginning.
+    /// Returns true once a piece has been requested: the file can then no longer be read from its beginning.
     pub fn is_begun(&self) -> bool {
         self.state().is_begun
     }
@@ -162,7 +163,7 @@ fn unread(message: &str) -> HttpFault {
 pub(crate) fn too_large(most: u64) -> String {
     const MIB: u64 = 1 << 20;
     let most = if most.is_multiple_of(MIB) { format!("{} MiB", most / MIB) } else { format!("{most} bytes") };
-    format!("the file is larger than {most}, the largest size of a file that is passed by URL")
+    format!("the file is larger than {most}, the limit for files that are passed by URL")
 }
 
 impl fmt::Debug for FileStream {

@@ -18,9 +18,9 @@ pub type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// Sends HTTP requests, and provides a clock.
 pub trait HttpClient: Send + Sync {
-    /// Sends one request once, and reads the whole answer, whatever its status. Redirects are treated like any other
-    /// answer. If the body is a file that is passed on and breaks off, the request is aborted, so that the other side cannot
-    /// mistake it for a complete one.
+    /// Sends one request once, and reads the whole answer, whatever its status. Redirects are treated like any
+    /// other answer. If the body is a file that ends early, the request is aborted; otherwise, the server could
+    /// mistake it for a complete request.
     fn send(&self, request: HttpRequest) -> Pending<Result<HttpResponse, HttpFault>>;
 
     /// Sends one request once, and returns the answer when its head has arrived, whatever its status. The body is read piece
@@ -84,7 +84,7 @@ pub struct HttpRequest {
     /// address that was checked. Loopback, link-local, private, shared, reserved and multicast addresses are refused,
     /// and so are IPv6 forms that contain such an IPv4 address.
     pub public_only: bool,
-    /// True if the configuration chose the host, and not a caller. Only such a host may see the server's client
+    /// True if the configuration, not a caller, chose the host. Only such a host may see the server's client
     /// certificate.
     pub is_fixed_host: bool,
     /// The deadline for the last byte of the answer.
@@ -148,7 +148,7 @@ impl fmt::Debug for OpenedResponse {
 
 /// A body that is read piece by piece.
 pub trait ArrivingBody: Send {
-    /// Returns the next piece; `None` at the end. After the end or a fault, the body is not asked again.
+    /// Returns the next piece; `None` at the end. The body is not polled again after its end or a fault.
     fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, HttpFault>>>;
 }
 
@@ -169,7 +169,7 @@ pub struct HttpFault {
     pub message: String,
 }
 
-/// The kinds of faults that keep a request from its answer.
+/// The reasons why a request gets no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HttpFaultKind {
     /// No connection was established: the server certainly did not see the request, so it may be sent again.

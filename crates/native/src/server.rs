@@ -19,14 +19,15 @@ pub trait NativeServer: Send + Sync {
     /// (`initialize`, `server/discover`) from [`NativeServer::hello`].
     fn answer(&self, call: NativeCall<'_>) -> Answering;
 
-    /// The forms in which the server may read a call's arguments (a JSON object), each a JSON object. Empty if the
-    /// server uses the arguments unchanged, or refuses them. Defaults of omitted arguments are not included.
+    /// The interpretations of a call's arguments (a JSON object) that the server may use, each as a JSON object.
+    /// Empty if the server uses the arguments unchanged, or refuses them. Defaults of omitted arguments are not
+    /// included.
     fn readings(&self, _tool: &str, _arguments: &[u8]) -> Vec<String> {
         Vec::new()
     }
 
-    /// The message that refuses those members of `arguments`, a JSON object, that the tool does not have; `None` if the
-    /// server accepts them.
+    /// The message that refuses the members of `arguments` (a JSON object) that the tool does not declare; `None`
+    /// if the server accepts all members.
     fn unknown_arguments(&self, _tool: &str, _arguments: &[u8]) -> Option<String> {
         None
     }
@@ -86,8 +87,9 @@ impl fmt::Debug for Answering {
 /// Credentials in a client's request for the sites that a native server uses. They are used for that request only.
 #[derive(Debug, Clone, Default)]
 pub struct Mapped {
-    /// The site and the account there; `None` if the request names neither. If the request names only some of the parts, an
-    /// error message about the missing part: the request is then refused, and no other site is used instead.
+    /// The site and the account there; `None` if the request names neither. If the request names only some of the
+    /// parts, this is an error message about the missing part: the request is then refused, and no other site is
+    /// used.
     pub site: Option<Result<SiteLogin, String>>,
     /// The key for an image host.
     pub image_key: Option<SecretString>,
@@ -118,7 +120,7 @@ pub fn spoken(era: &'static Era) -> &'static Era {
 pub struct NativeRefusal {
     /// The JSON-RPC code.
     pub code: i32,
-    /// The fault, with a suggestion if one helps.
+    /// The error message, with a suggestion where possible.
     pub message: String,
     /// The error's `data` as JSON text.
     pub data: Option<String>,

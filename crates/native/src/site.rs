@@ -154,7 +154,7 @@ impl WordPressSite {
         })
     }
 
-    /// Removes something from all answers of the last API.
+    /// Sets the function that removes members from all answers of the last API.
     pub(crate) fn showing(mut self, filter: fn(&mut Value)) -> Self {
         self.filter = Some(filter);
         self
@@ -191,7 +191,7 @@ impl WordPressSite {
 /// A site's URL. The URL of the site's API, which the site itself reports, is also accepted.
 ///
 /// # Errors
-/// The fault, in a message that does not repeat the URL.
+/// Returns the fault, in a message that does not repeat the URL.
 fn site_url(text: &str) -> Result<String, &'static str> {
     let url = base_url(text)?;
     let site = ["/wp-json", "/wp-json/wp/v2"].into_iter().find_map(|end| url.strip_suffix(end));
@@ -275,7 +275,7 @@ impl RequestTargets for WordPressSite {
         let given = values.get("apiKey").and_then(Value::as_str).map(|key| SecretString::from(key.trim()));
         let keys = [carried, given, self.settings.image_key.clone()];
         keys.into_iter().flatten().find(|key| !key.expose_secret().trim().is_empty()).ok_or_else(|| {
-            let words = "an imgbb API key is needed: with the request, as the argument apiKey, or in the configuration";
+            let words = "an imgbb API key is required: send it with the request, pass it as the argument apiKey, or set it in the configuration";
             CallFailure::new(Condition::NoCredentials, words)
         })
     }
@@ -284,8 +284,8 @@ impl RequestTargets for WordPressSite {
         Some(&self.known)
     }
 
-    /// Servers that decode a path before passing it on (`PATH_INFO`) would read such segments as another route, or as a
-    /// query.
+    /// Returns false for a segment that some servers would read as another route, or as a query, because they
+    /// decode a path before they pass it on (`PATH_INFO`).
     fn takes(&self, base: &str, segment: &str) -> bool {
         base == IMAGES || !segment.contains(['/', '\\', '?', '#'])
     }

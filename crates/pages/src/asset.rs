@@ -56,7 +56,7 @@ pub fn find(path: &str) -> Option<&'static Asset> {
     ASSETS.into_iter().find(|asset| asset.path() == path)
 }
 
-/// FNV-1a, which distinguishes versions of a file. It protects nothing.
+/// FNV-1a, which distinguishes versions of a file. It is not a cryptographic hash.
 const fn digest(bytes: &[u8]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut at = 0;

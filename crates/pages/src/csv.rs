@@ -1,4 +1,5 @@
-//! The record of calls as CSV (RFC 4180) whose cells no spreadsheet takes for formulas. This module must not know any page.
+//! The record of calls as CSV (RFC 4180). Cells are escaped if a spreadsheet would treat them as formulas. This
+//! module must not know any page.
 
 use crate::model::CallRow;
 

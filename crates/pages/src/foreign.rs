@@ -16,7 +16,7 @@ const BLOCK: usize = 32 * 1024;
 /// The maximum number of accents on one letter; more would cover the lines above and below.
 const MOST_ACCENTS: usize = 4;
 
-/// Text that Dragoman did not write. It has no `Display`, so that no page shows it unchanged by accident.
+/// Text that Dragoman did not write. It has no `Display`, so no page can show it unchanged by accident.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ForeignText {
     text: String,
@@ -32,7 +32,7 @@ impl ForeignText {
         Self { text }
     }
 
-    /// The text as it is: for addresses, which encode it, and for comparisons.
+    /// The unchanged text: for addresses, which encode it, and for comparisons.
     pub fn raw(&self) -> &str {
         &self.text
     }
@@ -47,7 +47,8 @@ impl ForeignText {
         self.text.is_empty()
     }
 
-    /// A name: at most 80 characters on one line. Joiners count as hidden here, because they can make two names look the same.
+    /// A name: at most 80 characters on one line. Joiners are treated as hidden characters here, because they can
+    /// make two names look the same.
     pub fn name(&self) -> Markup {
         self.shown(Shortening { most: NAME, lines: false, joiners: false })
     }
@@ -62,7 +63,8 @@ impl ForeignText {
         self.shown(Shortening { most: BLOCK, lines: true, joiners: true })
     }
 
-    /// A line that somebody approves: shown like a [`Self::block`], but on one line, and without invisible characters.
+    /// A line that an operator approves: shown like a [`Self::block`], but on one line, and without invisible
+    /// characters.
     pub(crate) fn whole_line(&self) -> Markup {
         self.shown(Shortening { most: BLOCK, lines: false, joiners: false })
     }

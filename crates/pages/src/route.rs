@@ -175,7 +175,7 @@ impl ProfileAction {
     }
 }
 
-/// The place where changed definitions of a server are approved.
+/// The address of the section in which changed definitions of a server are approved.
 pub fn approval(id: &str) -> String {
     format!("{}#definitions", server(id))
 }
@@ -280,7 +280,8 @@ mod tests {
         assert_eq!(tool("a", ""), "/admin/tools/a/~");
     }
 
-    /// Browsers take a part for `.` or `..` even if its dots are encoded.
+    /// Returns true for a part that would not survive in a path: an empty part, or `.` or `..`, even if their dots
+    /// are encoded.
     fn moves(part: &str) -> bool {
         let dots = part.to_ascii_lowercase().replace("%2e", ".");
         part.is_empty() || dots == "." || dots == ".."

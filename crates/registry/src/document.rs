@@ -21,7 +21,7 @@ pub enum DocumentError {
     /// The document is about another server.
     #[error("the registry returned the document of another server, {0:?}")]
     OtherServer(String),
-    /// An offer cannot be used; the text says why.
+    /// An offer cannot be used; the text gives the reason.
     #[error("{0}")]
     Refused(String),
 }

@@ -46,8 +46,9 @@ impl Filled {
     }
 }
 
-/// The value of an input (`value`, `default`, `isRequired`, `isSecret`, `variables`); `None` if it is optional and has no value. `name` is the
-/// name of the variable for a value that the user gives; `prefix` precedes the names of variables inside a template.
+/// The value of an input (`value`, `default`, `isRequired`, `isSecret`, `variables`); `None` if it is optional and
+/// has no value. `name` is the variable for a value that the user gives; `prefix` precedes the names of variables
+/// inside a template.
 pub(crate) fn filled(input: &Value, name: &str, prefix: &str) -> Option<Filled> {
     if let Some(template) = input["value"].as_str().filter(|text| !text.is_empty()) {
         return Some(template_filled(template, &input["variables"], prefix));
@@ -60,7 +61,8 @@ pub(crate) fn filled(input: &Value, name: &str, prefix: &str) -> Option<Filled> 
     }
 }
 
-/// A text in which each `{name}` stands for a variable of the document. A name without a description is part of the text.
+/// The value of a template. Each `{name}` in it stands for a variable of the document; a name that the document
+/// does not describe is part of the text.
 pub(crate) fn template_filled(template: &str, variables: &Value, prefix: &str) -> Filled {
     let mut filled = Filled::default();
     let mut rest = template;

@@ -7,7 +7,7 @@
 //! | module | is for |
 //! |---|---|
 //! | [`server_name`] | the name of a server in a registry, and the address of its document |
-//! | [`document`] | the document: what it says about the server, and its offers |
+//! | [`document`] | the document: its data about the server, and its offers |
 //! | [`offer`] | one way to run or reach a server, as an entry of a configuration |
 //! | `package`, `remote` | the offers of packages, by their registries; the offers on the network |
 //! | `input` | the values that a document asks for |

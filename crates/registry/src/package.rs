@@ -15,7 +15,7 @@ struct Runner {
     before: &'static [&'static str],
     /// Joins the package's name and its version.
     joined: fn(&str, &str) -> String,
-    /// The characters of a package's name, in addition to letters and digits.
+    /// The characters that a package's name may contain in addition to letters and digits.
     allowed: &'static str,
     /// The domains of the registry itself; a document may name another one, which the runner would not use.
     own_domains: &'static [&'static str],

@@ -1,4 +1,4 @@
-//! The offers on the network.
+//! The offers of servers on the network.
 
 use serde_json::{Map, Value, json};
 

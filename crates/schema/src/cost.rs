@@ -14,8 +14,8 @@ const MAX_PLACES: usize = 10_000;
 /// The maximum nesting of subschemas that apply to one value; the validation library recurses for each of them.
 const MAX_DEPTH: u32 = 256;
 
-/// The number of listed values that count as one step: elements of an `enum`, names of required members, and elements of
-/// similar lists.
+/// The number of listed values that cost one step: elements of an `enum`, names of required members, and elements
+/// of similar lists.
 const WORDS_A_STEP: u64 = 4;
 
 /// The number of bytes of a text that a pattern reads in one step.
@@ -213,8 +213,8 @@ impl<'s> SubschemaReader<'s> {
         (at < MAX_PLACES).then_some(at)
     }
 
-    /// The places of those values that are subschemas. Values that are not objects are skipped, such as the lists of names in
-    /// `dependencies`.
+    /// The indices of the values that are subschemas. Values that are not objects are skipped, such as the lists of
+    /// names in `dependencies`.
     fn places(&mut self, among: impl IntoIterator<Item = &'s Value>) -> Option<Vec<usize>> {
         among.into_iter().filter(|schema| schema.is_object()).map(|schema| self.place(schema)).collect()
     }
@@ -304,7 +304,7 @@ fn pointer(reference: &str) -> Option<String> {
     String::from_utf8(bytes).ok().filter(|pointer| pointer.is_empty() || pointer.starts_with('/'))
 }
 
-/// Returns true if parts of a schema are separate documents, in which references are relative to these documents.
+/// Returns true if a part of a schema is a document of its own, in which references are relative to that part.
 fn has_resources(schema: &Value, is_root: bool) -> bool {
     match schema {
         Value::Object(members) => members.iter().any(|(key, value)| {

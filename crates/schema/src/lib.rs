@@ -1,5 +1,6 @@
-//! Checks of a call's arguments against the JSON Schema of a tool, within a budget: both come from others, and a single page of alternatives
-//! can require more time or memory than is available. This crate must not know tools, servers or messages; it is pure.
+//! Checks of a call's arguments against the JSON Schema of a tool, within a budget: both come from other parties,
+//! and a single page of alternatives can require more time or memory than is available. This crate must not know
+//! tools, servers or messages; it is pure.
 //!
 //! It is a crate of its own because the validation library is generic over the form of values: its code is compiled where it
 //! is used, and this crate is optimized for size rather than speed (docs/performance.md, "Size").

@@ -21,7 +21,8 @@ const FIRST: &str = "
         changed_ms INTEGER NOT NULL
     ) STRICT;
 ";
-/// A text in the first table is sealed and removed when the file is opened, because the key is not available earlier.
+/// Adds the table for the sealed text. A text in the first table is sealed and removed when the file is opened,
+/// because the key is not available earlier.
 const SEALED: &str = "
     CREATE TABLE sealed_changes (
         id INTEGER PRIMARY KEY CHECK (id = 1),

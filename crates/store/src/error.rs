@@ -1,4 +1,4 @@
-//! Errors of the files, and their remedies.
+//! Errors of the stored files, and suggestions for fixing them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,13 +25,13 @@ pub enum Error {
         why: String,
     },
     /// The file was written by a later version of the program.
-    #[error("{} was written by a newer version of this program: its schema number is {found}, but this program knows only up to {known}", path.display())]
+    #[error("{} was written by a newer version of this program: its schema number is {found}, but this program supports at most {known}", path.display())]
     Newer {
         /// The path of the file.
         path: PathBuf,
         /// The schema number that the file has.
         found: i64,
-        /// The newest schema number that this program knows.
+        /// The newest schema number that this program supports.
         known: i64,
     },
     /// The file is a valid database, but of another program or for another purpose.
@@ -124,7 +124,7 @@ impl Error {
                 "restore a backup, or recover the readable part with `sqlite3 FILE .recover`, or move the file away (with its -wal and -shm files) to start with an empty one"
             }
             Self::OtherKey { .. } => {
-                "restore the vault.key that belongs to the file from a backup; or move the file away (with its -wal and -shm files), after which everything that the servers list next is approved"
+                "restore the matching vault.key from a backup; or move the file away (with its -wal and -shm files): the definitions that servers list next are then approved"
             }
             Self::Unreadable { .. } => "give this user read access, or name another file",
             Self::Damaged { .. } => {

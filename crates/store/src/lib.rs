@@ -14,9 +14,9 @@
 //! | [`vault`] | secrets for other servers, sealed |
 //! | [`Error`] | errors of the files, and their remedies |
 //!
-//! All functions block, so a server calls them from a thread that may wait. Several processes may open a file at the
-//! same time. Times are in milliseconds since 1970 (UTC). The caller supplies times and random numbers. This crate must
-//! not know the content of a call, nor the configuration.
+//! All functions block, so a server calls them from a thread that may block. Several processes may open a file at
+//! the same time. Times are in milliseconds since 1970 (UTC). The caller supplies times and random numbers. This
+//! crate must not know the content of a call, nor the configuration.
 
 pub mod audit;
 pub mod catalogues;

@@ -1,15 +1,16 @@
-//! Creates the files of a state folder: each is for its owner alone, and belongs to the owner of its folder. This module
-//! must not know the contents.
+//! Creates the files of a state folder. Each file belongs to the owner of the folder, and nobody else can read it.
+//! This module must not know the contents.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, fchown};
 use std::path::Path;
 
-/// Creates a file that does not exist, with rights for its owner alone (0600).
+/// Creates a file that does not exist yet. Only its owner has access (0600).
 ///
-/// When root runs a command in the folder of a service, the file is given to the folder's owner: the service could not
-/// read a file of root. The file is new, so no link in the folder can give another file away.
+/// When root runs a command in the folder of a service, the file is given to the folder's owner, because the
+/// service could not read a file that belongs to root. Only a newly created file changes its owner, so a link in
+/// the folder cannot redirect the change to another file.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     let folder = path.parent().map_or_else(|| fs::metadata("/"), fs::metadata);

@@ -1,5 +1,5 @@
-//! The data that clients have sent in their sessions, stored so that a session continues after the process has ended,
-//! and the sessions that have ended permanently. This module must not know the meaning of this data.
+//! The stored data of sessions: the data that clients have sent, with which a session can continue after a restart,
+//! and a record of the sessions that have ended permanently. This module must not know the meaning of this data.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,15 +15,16 @@ const FILE: &str = "sessions.db";
 /// The maximum number of stored sessions; the least recently used ones are deleted first.
 const MOST: i64 = 100_000;
 
-/// The maximum size of all stored ends of sessions, in bytes: as many ends as sessions. The oldest ones are deleted first.
+/// The maximum total size of the stored ends of sessions, in bytes: 16 for each of [`MOST`] ends. The oldest ends
+/// are deleted first.
 const MOST_ENDED_BYTES: i64 = MOST * 16;
 
-/// The maximum number of ends that are kept in memory. There may be more than in the file, because other processes
-/// delete ends as well.
+/// The maximum number of ends that are kept in memory. Memory may contain more ends than the file, because other
+/// processes delete ends from the file.
 const MOST_KNOWN: usize = 200_000;
 
-/// The number of stored sessions and ends after which the maximum is checked again, because each check reads both
-/// tables.
+/// The number of sessions and ends to store between two checks of the maximums. Each check reads both tables, so
+/// checks are rare.
 const CHECKED_AFTER: usize = 10_000;
 
 const FIRST: &str = "
@@ -37,8 +38,8 @@ const FIRST: &str = "
     CREATE INDEX sessions_by_use ON sessions (used_ms);
 ";
 
-/// Each row of `ended` contains the keys of the sessions whose ends were written together. A row for each end took 6 %
-/// of the instructions of a session with four requests.
+/// Each row of `ended` contains the keys of the sessions whose ends were written together. One row per end would
+/// cost 6 % of the instructions of a session with four requests.
 const ENDED: &str = "
     CREATE TABLE ended (
         batch INTEGER PRIMARY KEY AUTOINCREMENT, -- so that no number comes twice, also after pruning
@@ -50,7 +51,8 @@ const ENDED: &str = "
 const PURPOSE: Purpose =
     Purpose { mark: 0x6467_6D73, steps: &[FIRST, ENDED], durable: false, examined: true };
 
-/// Earlier versions noted the end of a session as a row without an introduction; such a row stays.
+/// Stores an open session. Earlier versions recorded the end of a session as a row without an introduction; such a
+/// row is not overwritten.
 const OPEN: &str = "
     INSERT INTO sessions VALUES (?1, ?2, ?3, ?4, ?5)
     ON CONFLICT (id) DO UPDATE SET introduction = excluded.introduction, level = excluded.level,
@@ -72,8 +74,8 @@ const SURPLUS_ENDED: &str = "
     )
 ";
 
-/// The time for which an end is kept beyond the time for which sessions are kept, in milliseconds: another process may
-/// have written the session shortly after its end.
+/// The additional time for which the end of a session is kept, compared with a session, in milliseconds: another
+/// process may have written the session shortly after its end.
 const LONGER_MS: i64 = 60 * 60 * 1000;
 
 /// The number that identifies a session.

@@ -1,5 +1,5 @@
-//! A stand-in for a collector of telemetry: it takes posts over HTTP/1.1 and keeps their bodies. This module must not know the
-//! product, or what a body says.
+//! A stand-in for a telemetry collector: it accepts POST requests over HTTP/1.1 and keeps their bodies. This module
+//! must not know the product, or the meaning of a body.
 
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -10,10 +10,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// The largest body that is taken, in bytes.
+/// The maximum size of an accepted body, in bytes.
 const MOST: usize = 16 << 20;
 
-/// A post, as it arrived.
+/// A received POST request.
 #[derive(Debug, Clone)]
 pub struct Post {
     /// The path.
@@ -31,16 +31,16 @@ impl Post {
     }
 }
 
-/// The posts so far, and the answers to the next ones.
+/// The requests received so far, and the answers for the next requests.
 #[derive(Debug, Default)]
 struct Received {
     posts: Mutex<Vec<Post>>,
-    /// The statuses of the next answers, each with further header lines; after them, every answer is 200.
+    /// The statuses of the next answers, each with additional header lines. All later answers have the status 200.
     answers: Mutex<VecDeque<(u16, String)>>,
     count: watch::Sender<usize>,
 }
 
-/// A running stand-in, which ends when dropped.
+/// A running collector; dropping it stops it.
 #[derive(Debug)]
 pub struct TelemetryCollector {
     address: SocketAddr,
@@ -49,7 +49,7 @@ pub struct TelemetryCollector {
 }
 
 impl TelemetryCollector {
-    /// Starts it at a free port of this machine.
+    /// Starts a collector on a free port of this machine.
     pub async fn start() -> std::io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let (address, received) = (listener.local_addr()?, Arc::<Received>::default());
@@ -63,18 +63,19 @@ impl TelemetryCollector {
         Ok(Self { address, received, task })
     }
 
-    /// Its URL, without a path.
+    /// The collector's URL, without a path.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Answers the next post with this status and these further header lines.
+    /// Sets the answer to the next request: this status, and these additional header lines. Several calls queue
+    /// their answers.
     pub fn answer_next(&self, status: u16, headers: &str) {
         let mut answers = self.received.answers.lock().unwrap_or_else(PoisonError::into_inner);
         answers.push_back((status, headers.to_owned()));
     }
 
-    /// Waits for this number of posts in total, and returns all posts so far.
+    /// Waits until this number of requests has arrived in total, and returns all requests so far.
     pub async fn posts(&self, count: usize) -> Vec<Post> {
         let mut counts = self.received.count.subscribe();
         // The sender lives as long as this value.

@@ -9,10 +9,11 @@ use std::{
 /// The variable that names a folder with freshly built programs, so that no test has to build them.
 const BUILT: &str = "DRAGOMAN_TEST_PROGRAMS";
 
-/// The path of the program `name`: in the folder that `DRAGOMAN_TEST_PROGRAMS` names; otherwise, the program is
-/// built into the folder and the profile of the test that asks.
+/// The path of the program `name`. If `DRAGOMAN_TEST_PROGRAMS` names a folder, the program is in that folder.
+/// Otherwise, it is built into the target folder of the calling test, with the same profile.
 ///
-/// # Panics Panics if the program cannot be built, because no test that needs it can run then.
+/// # Panics
+/// Panics if the program cannot be built, because no test that needs it can run then.
 pub(crate) fn program(name: &str) -> PathBuf {
     env::var_os(BUILT).map_or_else(|| build(name), |folder| Path::new(&folder).join(name))
 }

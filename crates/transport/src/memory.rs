@@ -1,7 +1,7 @@
-//! Protects the memory of this process, which contains secrets of the configuration, tokens and messages. The process
-//! writes no core dump, and no other process of the same user can attach to it or read its memory. Children are not
-//! affected, because a new program is dumpable again; they inherit only the limit of core dumps. This module must not
-//! know what the memory contains.
+//! Protects the memory of this process, which contains secrets of the configuration, tokens and messages. The
+//! process writes no core dump, and no other process of the same user can attach to it or read its memory. Children
+//! are not affected, because executing a program makes a process dumpable again; they inherit only the limit on
+//! core dumps. This module must not know what the memory contains.
 //!
 //! This module also makes the allocator return its free memory to the operating system.
 

@@ -30,7 +30,7 @@ pub fn spawn<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static
     tokio::spawn(boxed(future))
 }
 
-/// Blocking work that was started: a future of its result. The work runs even if nobody waits for it.
+/// The future for the result of blocking work. The work runs even if nobody waits for it.
 ///
 /// The future fails if the work panicked, or if the runtime ended before the work began.
 #[derive(Debug)]

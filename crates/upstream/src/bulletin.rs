@@ -21,19 +21,19 @@ pub struct Bulletin(Mutex<LastReported>);
 
 #[derive(Default)]
 struct LastReported {
-    /// The problem that the last line reported, with the numbers removed.
+    /// The failure that the last line reported, without the digits.
     failure: Option<String>,
     notes: HashSet<u64>,
 }
 
 impl Bulletin {
-    /// Records that the server has answered, so that the next failure is news.
+    /// Records that the server has answered, so the next failure is logged even if it is the same as the last one.
     pub fn is_well(&self) {
         self.0.lock().failure = None;
     }
 
-    /// Records a failure. Returns `true` if the failure is news; a difference in numbers, such as times or process ids,
-    /// is not news.
+    /// Records a failure. Returns `true` if the failure differs from the last one; differences in digits, such as
+    /// times or process ids, are ignored.
     pub fn fails(&self, reason: &str) -> bool {
         let bare = || reason.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
         let mut said = self.0.lock();
@@ -68,8 +68,8 @@ impl Server {
         }
     }
 
-    /// Finds the families of clients that refuse tools of the server's list, and logs them. For hundreds of tools, this takes
-    /// milliseconds.
+    /// Determines which families of clients refuse tools in the server's list, and logs them. For hundreds of
+    /// tools, this takes milliseconds.
     pub fn tell_refusals(&self, catalogue: &UpstreamCatalogue) {
         let all = catalogue.refusals();
         if all.is_empty() {
@@ -92,7 +92,8 @@ impl Server {
             .then(|| HealthCause::of_lists(failed.join(", "), self.concealed(&reasons.join("; "))))
     }
 
-    /// Logs a failure, but only once until the failure changes; `what` is the beginning of the log message.
+    /// Logs a failure: as a warning if it is new, otherwise at the debug level; `what` is the beginning of the log
+    /// message.
     pub fn tell_failure(&self, what: &str, error: &LinkError) {
         let (name, reason) = (self.name(), self.describe(error));
         // A change of state logs the reason as well; and the reason of a failing server that is not tried now was

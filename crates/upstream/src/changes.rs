@@ -1,5 +1,5 @@
-//! Announced list changes, which are handled one after the other in a separate task, so that the link's stream is not
-//! held up. This module must not know what a list contains.
+//! Announced list changes. A separate task handles them one after the other, so the link's stream is not held up.
+//! This module must not know what a list contains.
 
 mod pace;
 
@@ -21,7 +21,8 @@ pub struct HeardChanges {
 }
 
 impl HeardChanges {
-    /// Notifies the clients that have not been notified of a difference since the first of these changes was received.
+    /// Notifies clients of the changes. Clients that were notified after the first of these changes was received
+    /// are left out.
     pub fn announce(self, lists: &[Notice]) {
         for announce in self.before.into_iter().filter(|_| !lists.is_empty()) {
             announce(lists);
@@ -58,8 +59,8 @@ impl Changes {
         !std::mem::replace(&mut told.is_seen_to, true)
     }
 
-    /// Returns the time at which the unhandled changes have to be handled, assuming that they were received at `now`; `None`
-    /// if there are none, in which case the caller is done.
+    /// Returns the time at which the unhandled changes have to be handled, if no further change arrives after
+    /// `now`. Returns `None` if there are no unhandled changes; the caller's task then ends.
     pub fn due(&self, now: Instant) -> Option<Instant> {
         let mut told = self.0.lock();
         told.is_seen_to = !told.lists.is_empty();
@@ -80,8 +81,8 @@ impl Changes {
     }
 }
 
-/// The time within which the same announcement on another link counts as an echo: a server with several links announces a
-/// change on each of them. On a link that was opened after the first announcement, the same announcement means another
+/// The time within which a repeated announcement counts as an echo: a server with several links announces each
+/// change on all of them. If a link was opened after the first announcement, an announcement on that link is a new
 /// change.
 const ECHO: Duration = Duration::from_secs(1);
 
@@ -92,8 +93,8 @@ pub struct HeardOn {
     pub id: u64,
     /// The time when the link was opened.
     pub opened: Instant,
-    /// True if the link leads to a process that serves one client at a time: an announcement of that process concerns
-    /// no other link.
+    /// True if the link leads to a process that serves one client at a time. Announcements of such a process do not
+    /// concern other links.
     pub is_own_process: bool,
 }
 
@@ -102,8 +103,8 @@ pub struct HeardOn {
 pub struct Announced(Mutex<Vec<(Notice, u64, Instant)>>);
 
 impl Announced {
-    /// Returns those lists whose announcement on this link is not an echo of another link's recent announcement, and
-    /// records them as passed on.
+    /// Returns the lists whose announcement is not an echo of a recent announcement on another link, and records
+    /// these lists as announced.
     pub fn news(&self, lists: &[Notice], link: HeardOn, now: Instant) -> Vec<Notice> {
         let news = self.no_echoes(lists, link, now);
         let mut announced = self.0.lock();

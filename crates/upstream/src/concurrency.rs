@@ -10,8 +10,8 @@ use tokio::sync::oneshot;
 
 use crate::quota::{Holder, Permit, Quota, QuotaError};
 
-/// The value of one waiting call in the count, whose lower half counts the running calls. With a single atomic for
-/// both, it is known immediately whether a call may begin.
+/// The value of one waiting call in the counter; the lower half of the counter holds the number of running calls.
+/// One atomic for both numbers is enough to decide immediately whether a call may begin.
 const WAITING: u64 = 1 << 32;
 
 /// The calls at one server, including those at the server's per-caller upstreams.

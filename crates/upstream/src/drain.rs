@@ -7,10 +7,10 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-/// The time for which nothing must be running before the wait ends: a call that has just begun is not counted yet.
+/// The time for which everything must be idle before the wait ends: a call that has just begun is not counted yet.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// The ends of running activities, as signalled to a task that waits for all of them.
+/// Signals the end of activities to a task that waits until none is running.
 #[derive(Debug, Default)]
 pub struct Drain {
     awaited: AtomicBool,
@@ -59,7 +59,8 @@ mod tests {
     /// A timeout that a test reaches only if the code is broken.
     const LONG: Duration = Duration::from_mins(1);
 
-    /// A waiter whose checks return the items of `found`, from the last to the first; each check sends a signal.
+    /// A task that waits, and a receiver that gets a message at each check. The checks return the items of `found`
+    /// in reverse order.
     fn waiting(
         drain: &Arc<Drain>,
         found: &[bool],

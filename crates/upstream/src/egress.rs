@@ -1,5 +1,5 @@
-//! The means by which a thread reaches servers: its own connections, the configuration with which it began, and the
-//! state that all threads share. This module must not know what is asked of servers, or by whom.
+//! A thread's access to servers: the thread's own connections, the configuration with which the thread began, and
+//! the state that all threads share. This module must not know what is asked of servers, or by whom.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -23,8 +23,8 @@ pub trait Audience: Send + Sync {
     /// finished, and are notified after that.
     fn catalogue_changed(self: Arc<Self>, snapshot: &Snapshot, server: &Arc<Server>) -> Updating;
 
-    /// Prepares for an announced list change before the lists are fetched. Call the returned function once they have
-    /// been fetched: it notifies the clients that have not been notified of a difference in what they see.
+    /// Prepares for an announced list change before the lists are fetched. Call the returned function after the
+    /// fetch: it notifies the clients, except those that were notified of a difference during the fetch.
     fn before_change(&self, server: &Arc<Server>) -> Announcement;
 
     /// Returns true if any client receives notifications of this server's list changes: on a notification stream or,
@@ -66,10 +66,11 @@ const REAPING: Duration = Duration::from_secs(1);
 
 /// The links of one server, some of which can be closed so that a process of another server may start.
 pub trait SpareLinks: Send + Sync {
-    /// Returns the time of the last use of the link that would be closed first, and true if that link has an owner.
+    /// Describes the link that would be closed first: true if the link has an owner, and the time of its last use.
     fn spare(&self) -> Option<(bool, Instant)>;
 
-    /// Closes the link that would be closed first, unless it is needed by now; returns true if it was closed.
+    /// Closes the link that [`SpareLinks::spare`] describes, unless it is needed by now; returns true if the link
+    /// was closed.
     fn close_spare(&self, egress: &Egress) -> bool;
 }
 

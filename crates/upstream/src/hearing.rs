@@ -105,7 +105,7 @@ struct LinkMonitor {
     egress: Egress,
     upstream: Weak<Upstream>,
     link: Weak<OpenLink>,
-    /// The questions that the server was told it may ask on this link.
+    /// The questions that were declared to the server on this link, so the server may ask them.
     askable: Askable,
     cell: Weak<LinkCell>,
     changes: Arc<Changes>,
@@ -317,7 +317,7 @@ impl LinkMonitor {
         let user =
             if link.own { link.recipients.users().into_iter().next() } else { link.recipients.turn_user() };
         let Some(user) = user.filter(|user| user.may_use(server)) else {
-            let why = "no client can be asked on this connection";
+            let why = "no client on this connection can answer questions";
             return link.refuse(&self.egress, &frame, why);
         };
         if let Err(why) = user.ask(&self.egress, link, &frame) {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// The time for which no client waits for a server after another client has waited for it in vain.
+/// The time during which no client waits for a server, after another client has waited for it without success.
 const UNRESPONSIVE: Duration = Duration::from_secs(30);
 
 /// The time that a server that does not answer may take to restart. After this time, requests to the server fail
@@ -29,7 +29,8 @@ pub(crate) struct Liveness {
 }
 
 impl Liveness {
-    /// Records an answer. While failures are recent, calls `report`, which returns true once they no longer count.
+    /// Records an answer. After a recent failure, also calls `report`; `report` returns true if further answers
+    /// need not be reported.
     pub(crate) fn note_up(&self, report: impl FnOnce() -> bool) {
         if self.is_watched.load(Ordering::Relaxed) {
             self.is_watched.store(false, Ordering::Relaxed);
@@ -47,7 +48,7 @@ impl Liveness {
         self.is_watched.store(true, Ordering::Relaxed);
     }
 
-    /// Returns true if the server answered a short time ago.
+    /// Returns true unless the server has failed for longer than [`RESTART`].
     pub(crate) fn answered_lately(&self) -> bool {
         let since = self.down_since.load(Ordering::Relaxed);
         since == 0 || EPOCH.elapsed() < Duration::from_millis(since) + RESTART

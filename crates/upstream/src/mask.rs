@@ -1,6 +1,6 @@
-//! Masks the secrets of the configuration, even if a server repeats them: some servers return a token that they
-//! refuse, others print their environment before they exit. Only the gateway's own messages about servers are masked;
-//! a server's messages to clients stay unchanged.
+//! Masks the secrets of the configuration in messages about servers. Some servers repeat secrets: they return the
+//! token that they refuse, or print their environment before they exit. Only the gateway's own messages about
+//! servers are masked; a server's messages to clients stay unchanged.
 
 use std::fmt::{self, Display};
 
@@ -17,7 +17,7 @@ pub struct Mask(Vec<Box<str>>);
 
 impl Mask {
     /// Returns the mask for the secrets of a link: the values of headers and environment variables, the values in a
-    /// URL's query, and the texts with which `${…}` was replaced, including those in arguments, URLs and folders.
+    /// URL's query, and the texts that replaced `${…}`, including those in arguments, URLs and folders.
     pub fn of(link: &Link) -> Self {
         let mut words: Vec<Box<str>> = filled(link).map(Into::into).collect();
         let mut add = |text: &str| {
@@ -82,7 +82,7 @@ impl fmt::Debug for Mask {
     }
 }
 
-/// Returns the texts with which `${…}` was replaced.
+/// Returns the texts that replaced `${…}`.
 fn filled(link: &Link) -> impl Iterator<Item = &str> {
     let texts: Vec<&Text> = match link {
         Link::Http(http) => http.headers.values().chain([&http.url]).collect(),

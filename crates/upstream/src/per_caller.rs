@@ -17,11 +17,11 @@ use crate::upstream::Upstream;
 /// The maximum number of callers of one server that have their own upstream.
 const MOST: usize = 256;
 
-/// The number of callers from which unused upstreams end sooner. Otherwise, one client that sends many different headers
-/// would occupy the places of all other callers for a long time.
+/// The number of per-caller upstreams from which unused ones are closed sooner. Otherwise, a client that sends many
+/// different headers would use up the upstreams of all other callers for a long time.
 const CROWDED: usize = MOST * 3 / 4;
 
-/// The time after which an unused upstream ends if there are many upstreams.
+/// The time after which an unused upstream is closed if there are many upstreams.
 const SHORT_IDLE: Duration = Duration::from_secs(10);
 
 /// One server, and the callers that have their own upstream for it.
@@ -52,8 +52,8 @@ impl PerCaller {
         Arc::new(Self { common, own: Mutex::default() })
     }
 
-    /// Returns the upstream of this caller. Callers above the limit share the common upstream, which sends no
-    /// credential.
+    /// Returns the upstream of this caller. Above the limit, callers share the common upstream, which sends no
+    /// credential. A caller that must not share a connection gets an upstream for this request alone.
     pub fn of(&self, caller: &CallerId, consents: &Consents) -> Arc<Upstream> {
         if !self.common.server.is_per_caller() {
             return self.common.clone();

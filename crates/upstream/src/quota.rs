@@ -15,7 +15,8 @@ use parking_lot::Mutex;
 /// The divisor for one holder's share: a quarter of the whole.
 const SHARE: usize = 4;
 
-/// The number of bits of an IPv6 address that identify a caller; a host usually has a whole network of this size.
+/// The number of bits of an IPv6 address that identify a caller: a host usually has a whole network with a prefix
+/// of this length.
 const IPV6_BITS: u8 = 64;
 
 /// The minimum time between two searches of a full table for entries to remove.
@@ -28,8 +29,8 @@ pub enum Holder {
     Principal(Arc<str>),
     /// An unauthenticated client: its IPv4 address, or its IPv6 network.
     Address(IpAddr),
-    /// All callers without a known address: this machine, pipes, and proxies that name no client. No share limits them,
-    /// because they may be many callers.
+    /// All callers without a known address: callers on this machine, over pipes, and behind proxies that name no
+    /// client. Their share is not limited, because they may be many callers.
     Unknown,
 }
 
@@ -88,8 +89,8 @@ impl QuotaError {
                     _ => ("this client address", " (behind a proxy, set `trustForwardedFor`)"),
                 };
                 format!(
-                    "{share} {what} of {whose} are open, which is the share of one caller: a quarter of `{key}`; close \
-                     some, or raise `{key}`{hint}"
+                    "{share} {what} of {whose} are open, the maximum for one caller (a quarter of `{key}`); close some, or \
+                     raise `{key}`{hint}"
                 )
             }
         }

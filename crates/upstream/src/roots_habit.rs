@@ -1,13 +1,13 @@
-//! The record of whether a server asks for its client's roots as soon as a link is open. This module must not know
-//! links.
+//! Records that a server does not ask for its client's roots when a link opens. This module must not know links.
 
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-/// The record of a server that does not ask for roots when a link opens, so that calls need not wait for its question.
+/// Remembers that a server does not ask for roots when a link opens. Calls to such a server need not wait for its
+/// question.
 #[derive(Default)]
 pub struct RootsHabit {
-    /// The introduction of the program that was seen not to ask; another program may ask.
+    /// The introduction of the program that did not ask; a program with another introduction may ask.
     silent: Mutex<Option<Bytes>>,
 }
 

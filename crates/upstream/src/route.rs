@@ -13,9 +13,9 @@ use transport::net::client::{ProxyUse, Route, TlsFiles, Trust, environment_proxi
 pub struct Routes {
     /// The route to the server itself.
     pub server: Route,
-    /// The route to hosts that the server or a caller names, such as the server's authorization server: through the same proxy,
-    /// trusting the system's certificate authorities in addition to the configured ones, and without the client certificate,
-    /// which is meant only for the server itself.
+    /// The route to hosts that the server or a caller names, such as the server's authorization server. It uses the
+    /// same proxy, and trusts the system's certificate authorities in addition to the configured ones. It does not
+    /// use the client certificate, which is meant only for the server itself.
     pub others: Route,
 }
 
@@ -47,8 +47,8 @@ fn files(tls: &ClientTls) -> TlsFiles {
     TlsFiles { ca: tls.ca.clone(), system_too: false, identity }
 }
 
-/// Returns warnings about the routes to a configuration's servers: about files that cannot be used, keys that other users
-/// can read, and environment variables that name no usable proxy. This blocks.
+/// Returns warnings about the routes to a configuration's servers: unusable files, keys that other users can read,
+/// and environment variables that name no usable proxy. This function blocks.
 pub fn warnings(config: &Config) -> Vec<String> {
     let mut warnings: Vec<String> = environment_proxies()
         .unusable()

@@ -1,5 +1,5 @@
-//! The record of whether callers have separate upstreams for a server, because each caller gives its own consent. This module must
-//! not know who the callers are.
+//! Records whether callers have separate upstreams for a server, because each caller gives its own consent. This
+//! module must not know who the callers are.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,18 +12,19 @@ pub(crate) struct CallerSeparation {
     wants: AtomicBool,
     /// True if callers that were connected before the separation have not been separated yet.
     is_news: AtomicBool,
-    /// True if the configuration or the server's refusal says that users can give consent.
+    /// True if the configuration, or the server's refusal, shows that users can give consent.
     offers_consent: AtomicBool,
 }
 
 impl CallerSeparation {
-    /// Creates the record of a server whose callers are separated from the start, or not.
+    /// Creates the record of a server; `wants` is true if callers are separated from the start.
     pub(crate) fn new(wants: bool, offers_consent: bool) -> Self {
         let (wants, offers_consent) = (AtomicBool::new(wants), AtomicBool::new(offers_consent));
         Self { wants, offers_consent, ..Self::default() }
     }
 
-    /// Records that the server refused a request without a credential, with this challenge.
+    /// Records that the server refused a request because it had no credential; `challenge` is the server's
+    /// challenge.
     pub(crate) fn note(&self, challenge: &str) {
         if Challenge::read(challenge).resource_metadata.is_some() {
             self.offers_consent.store(true, Ordering::Relaxed);
@@ -38,12 +39,12 @@ impl CallerSeparation {
         self.wants.load(Ordering::Relaxed)
     }
 
-    /// Returns true once after callers have become separated.
+    /// Returns true if callers have become separated since the last call of this function.
     pub(crate) fn take_news(&self) -> bool {
         self.is_news.swap(false, Ordering::SeqCst)
     }
 
-    /// Returns true if users can give the server consent, as far as is known.
+    /// Returns true if it is known that users can give the server consent.
     pub(crate) fn offers_consent(&self) -> bool {
         self.offers_consent.load(Ordering::Relaxed)
     }

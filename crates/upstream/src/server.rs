@@ -1,5 +1,5 @@
-//! One configured server: the facts about it, and the record of which facts were reported. This module must not know
-//! links, or what the server offers.
+//! One configured server: the facts about it, and the record of the facts that were reported. This module must not
+//! know links, or what the server offers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -172,7 +172,7 @@ impl Server {
         }
     }
 
-    /// Handles a refusal as far as this is possible without a user; returns `true` if the request may be sent again.
+    /// Handles a refusal without a user if this is possible; returns `true` if the request may be sent again.
     pub async fn is_let_in(&self, refusal: &CredentialRefusal) -> bool {
         if let Some(grant) = &self.grant {
             return grant.answer(refusal).await;
@@ -188,8 +188,8 @@ impl Server {
         self.separation.as_ref().is_some_and(CallerSeparation::is_wanted)
     }
 
-    /// Returns true if each caller gives its own consent, so a refusal of the gateway's own requests is no fault. `is_known`
-    /// is true if a caller was asked for consent already.
+    /// Returns true if each caller gives its own consent, so a refusal of the gateway's own requests is not a
+    /// fault. `is_known` is true if a caller has already been asked for consent.
     pub fn awaits_callers(&self, is_known: bool) -> bool {
         let offers = || self.separation.as_ref().is_some_and(CallerSeparation::offers_consent);
         let is_refused = || self.health.report().word == HealthWord::AuthRequired;
@@ -201,7 +201,7 @@ impl Server {
         !self.spec.own_consent && self.spec.passed_headers().is_empty()
     }
 
-    /// Returns true once after callers have become separated.
+    /// Returns true if callers have become separated since the last call of this function.
     pub fn take_news(&self) -> bool {
         self.separation.as_ref().is_some_and(CallerSeparation::take_news)
     }
@@ -221,16 +221,16 @@ impl Server {
         matches!(self.destination, Destination::Child(_))
     }
 
-    /// Returns true if the server may send requests in which it asks its clients something, so each client that can be asked
-    /// needs a dedicated link.
+    /// Returns true if the server may send its clients questions, so each client that can be asked needs a
+    /// dedicated link.
     pub fn may_ask(&self) -> bool {
         self.spec.asks == QuestionPolicy::Auto && !self.is_native() && !self.negotiator.is_stateless_only()
     }
 
-    /// Returns the protocol version with which links are opened for clients that use the version `client`. Over HTTP,
-    /// this is the same version if the server may accept it, so that nothing has to be translated. On a pipe, each
-    /// link is a process, so all clients with sessions share one link. Clients without sessions share another link
-    /// if the server supports such clients.
+    /// Returns the protocol version with which links are opened for clients that use the version `client`. Over
+    /// HTTP, this is the clients' own version if the server may accept it, because then nothing has to be
+    /// translated. On a pipe, each link is a process, so all clients with sessions share one link. Clients without
+    /// sessions share another link if the server supports such clients.
     pub fn link_era(&self, client: &'static Era) -> &'static Era {
         match &self.destination {
             Destination::Native(_) => client,
@@ -250,7 +250,7 @@ impl Server {
         self.liveness.note_hang(hangs);
     }
 
-    /// Returns true if a client waited for the server in vain a short time ago.
+    /// Returns true if a client waited for the server without success a short time ago.
     pub fn hung_lately(&self) -> bool {
         self.liveness.hung_lately()
     }
@@ -271,13 +271,13 @@ impl Server {
         self.health.note(HealthEvent::ExchangeFailed(self.failure(why)));
     }
 
-    /// Records that a stream of the gateway's own failed with an error that may be temporary.
+    /// Records that a stream that the gateway itself opened failed with an error that may be temporary.
     pub fn note_lost_stream(&self, why: &LinkError) {
         self.note_down();
         self.health.note(HealthEvent::StreamFailed(self.failure(why)));
     }
 
-    /// Returns what a failure means for the server's health.
+    /// Returns the meaning of a failure for the server's health.
     pub fn failure(&self, why: &LinkError) -> Failure {
         let cause = HealthCause::of(why, self.describe(why));
         match why.cause() {
@@ -304,12 +304,12 @@ impl Server {
         }
     }
 
-    /// Returns true if the server answered a short time ago, so it may be restarting.
+    /// Returns true if the server answered a short time ago, so the failure may be a restart.
     pub fn may_be_restarting(&self) -> bool {
         !self.has_ended() && self.liveness.answered_lately()
     }
 
-    /// Returns what a failure to open a link means for the server's health.
+    /// Returns the meaning of a failure to open a link for the server's health.
     pub fn failure_to_open(&self, why: &LinkError) -> Failure {
         match why.cause() {
             LinkError::Child(e) => Failure::Unwell(self.ending(e)),
@@ -342,8 +342,8 @@ impl Server {
         }
     }
 
-    /// Begins the shutdown, because the server is no longer configured: running calls may finish, and nothing listens
-    /// to the server any more.
+    /// Begins the shutdown, because the server is no longer configured: running calls may finish, and the gateway
+    /// no longer listens for the server's messages.
     pub fn leave(&self) {
         self.shutdown.begin();
         self.health.note(HealthEvent::Leaving);
@@ -370,13 +370,13 @@ impl Server {
         self.shutdown.is_complete()
     }
 
-    /// Returns a request of the gateway's own to the server.
+    /// Builds a request that the gateway itself sends to the server.
     pub fn own_request(&self, era: &'static Era, key: u64, body: Bytes, method: Method) -> Outbound {
         Outbound { upstream: self.spec.id, era, key, body, mirror: mirror(era, method), traceparent: None }
     }
 }
 
-/// Returns a line in a form that is short enough for a reason.
+/// Shortens a line to the length that a reason may have.
 fn clipped(line: &str) -> std::borrow::Cow<'_, str> {
     match line.char_indices().nth(LAST_WORDS) {
         Some((end, _)) => format!("{}…", &line[..end]).into(),
@@ -384,7 +384,7 @@ fn clipped(line: &str) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// Returns the header mirror of a request of the gateway's own, in versions that have one.
+/// Returns the header mirror for a request that the gateway itself sends; `None` in versions without mirrors.
 pub fn mirror(era: &Era, method: Method) -> Option<Mirror> {
     era.mirrored_headers.then(|| Mirror::of_method(method))
 }

@@ -9,7 +9,8 @@ use crate::drain::Drain;
 
 /// The shutdown of one server in three stages: begun, drained, complete.
 pub struct ServerShutdown {
-    /// Raised when the shutdown begins: running calls may finish, and nothing listens to the server any more.
+    /// Raised when the shutdown begins: running calls may finish, and the gateway no longer listens for the
+    /// server's messages.
     pub begun: Stop,
     /// Signalled when a link is no longer needed; shared with per-caller upstreams.
     pub drain: Arc<Drain>,

@@ -1,5 +1,5 @@
-//! Limits the number of links that the whole process opens at the same time, so that many servers that start together
-//! do not compete for the machine's resources. This module must not know what is opened.
+//! Limits the number of links that the whole process opens at the same time. Otherwise, many servers that start
+//! together would compete for the machine's resources. This module must not know what is opened.
 
 use std::future::Future;
 use std::num::NonZero;
@@ -9,14 +9,14 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-/// The minimum limit on the number of processes that start at the same time; with many cores, the limit is higher.
+/// The minimum value of the limit on processes that start at the same time; with many cores, the limit is higher.
 const LEAST_CHILDREN: usize = 4;
 
 /// The number of sessions that may be opened at the same time.
 const SESSIONS: usize = 64;
 
-/// The time for which an opening counts against the limit; after that time, no other opening waits for an unresponsive
-/// server.
+/// The time for which an opening counts against the limit. After this time, an unresponsive server no longer delays
+/// other openings.
 const COUNTS_FOR: Duration = Duration::from_secs(2);
 
 /// The openings in progress.

@@ -127,7 +127,7 @@ impl Upstream {
         self.links.rest_idle(egress, after, |asked, link| self.is_heard(egress, asked, link));
     }
 
-    /// Returns true if any client would no longer hear of changes without this shared link.
+    /// Returns true if clients need this shared link to be notified of changes.
     fn is_heard(&self, egress: &Egress, asked: &'static Era, link: &OpenLink) -> bool {
         if self.topics.is_followed() {
             return true;
@@ -138,8 +138,8 @@ impl Upstream {
             && egress.audience().is_some_and(|audience| audience.listens(&self.server, !is_child))
     }
 
-    /// Forgets the links and the catalogue once all links are closed; otherwise, the links and the catalogue would keep
-    /// each other alive.
+    /// Forgets the links and the catalogue once all links are closed. Otherwise, the links and the catalogue would
+    /// keep each other in memory.
     pub fn forget_all(&self) {
         self.links.forget_all();
         self.catalogue.forget_all();

@@ -45,7 +45,7 @@ impl Upstreams {
         Ok(upstreams)
     }
 
-    /// Creates the servers of a snapshot that do not exist yet, without starting anything.
+    /// Creates those servers of a snapshot that do not exist yet. Nothing is started.
     ///
     /// # Errors
     /// Returns the name of the invalid server, and the reason.
@@ -87,7 +87,8 @@ impl Upstreams {
         });
     }
 
-    /// Applies the limits of another snapshot to everything that begins from now on. Links and children are kept.
+    /// Applies the limits of another snapshot to all calls and links that begin from now on. Open links and
+    /// children are kept.
     pub fn follow(&self, snapshot: &Snapshot) {
         for one in self.all.load().iter() {
             let server = &one.common.server;

@@ -1,5 +1,5 @@
-//! The port to identity providers, and to sites that authenticate users: one request, a size cap, a deadline, no redirects.
-//! This module must not know the requests.
+//! The port to identity providers, and to sites that authenticate users. Each use is one request with a size cap
+//! and a deadline; redirects are not followed. This module must not know the requests.
 
 use std::pin::Pin;
 use std::time::Duration;

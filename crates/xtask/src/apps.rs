@@ -1,5 +1,5 @@
-//! `cargo xtask apps`: all official example servers of MCP Apps that npm has, behind Dragoman, and a host with their pages in a real
-//! browser. This module must not know what a page does; this is in the scripts.
+//! `cargo xtask apps`: runs all official example servers of MCP Apps from npm behind Dragoman, and shows their
+//! pages with a host in a real browser. This module must not know what a page does; the scripts contain that.
 
 use crate::root::Programs;
 use crate::run::Log;

@@ -1,5 +1,5 @@
-//! `cargo xtask corpus`: the lists of tools of real third-party servers, recorded, and the search over them. This module must not
-//! know how a list is recorded, or what the scripts measure.
+//! `cargo xtask corpus`: records the lists of tools of real third-party servers, and measures the search over them.
+//! This module must not know how a list is recorded, or what the scripts measure.
 
 use crate::root::{self, Programs};
 use crate::run::Log;
@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 /// The scripts of this command.
 pub(crate) const CORPUS: Scripts = Scripts { name: "corpus", lanes: &[&["search"]], run: with_corpus };
 
-/// The lists that the search is measured with, as `tests/corpus/subsets.json` names them.
+/// The selections of lists that the search is measured with, by their names in `tests/corpus/subsets.json`.
 const LISTS: [&str; 2] = ["120", "all"];
 
-/// Records the lists, serves them behind a gateway for each size, and runs the scripts.
+/// Records the lists, serves each selection behind a gateway, and runs the scripts.
 pub(crate) fn with_corpus(
     tools: &Tools,
     programs: &Programs,
@@ -64,7 +64,7 @@ pub(crate) fn recorded(node: &Node, log: &Log) -> Result<PathBuf, String> {
     Ok(file)
 }
 
-/// Everything that the recorded lists depend on.
+/// The contents of all files on which the recorded lists depend.
 fn pins() -> Result<String, String> {
     let text = |name: &&str| {
         let file = root::checkout().join("tests/corpus").join(name);

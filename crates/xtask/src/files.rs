@@ -4,7 +4,7 @@ use crate::root;
 use std::path::Path;
 use std::{fs, io};
 
-/// An error of a file.
+/// The message for an error with a file.
 pub(crate) fn failed(file: &Path, error: &io::Error) -> String {
     format!("{}: {error}", file.display())
 }

@@ -1,6 +1,6 @@
 //! The repository's own commands: `cargo xtask tidy | test | conformance | apps | pages | corpus | first-contact | peers | auth | reach | sites | community | bench | chaos | cluster | soak | size | routes | package | docs | clients`.
 //!
-//! It knows the repository and how to run its tools. This module must not know the product's code.
+//! This module must not know the product's code.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command for the terminal speaks on it")]
 
 use std::process::ExitCode;

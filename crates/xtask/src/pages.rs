@@ -1,5 +1,6 @@
-//! `cargo xtask pages`: every admin page with lifelike, missing and hostile data in a real browser. This module must not know what a page
-//! shows; the data is in the gallery of the crate `pages`, and the checks are in the script.
+//! `cargo xtask pages`: opens every admin page with realistic, missing and hostile data in a real browser. This
+//! module must not know what a page shows; the data is in the gallery of the crate `pages`, and the checks are in
+//! the script.
 
 use crate::root::{self, Programs};
 use crate::run::Log;
@@ -9,8 +10,8 @@ use crate::tally::Tally;
 use crate::tools::{Tools, for_apps};
 use std::process::Command;
 
-/// The scripts: one looks at the gallery, one uses it, and the others do what operators do with a running gateway: with a mouse, with
-/// the keyboard alone, without JavaScript, and with texts that cannot be used.
+/// The scripts: one checks the gallery, one uses it, and the others act as operators of a running gateway: with a
+/// mouse, with only the keyboard, without JavaScript, and with invalid texts.
 pub(crate) const PAGES: Scripts = Scripts {
     name: "pages",
     lanes: &[&["gallery", "behavior", "journeys", "keyboard", "no-script", "paste"]],

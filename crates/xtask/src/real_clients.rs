@@ -1,5 +1,5 @@
-//! `cargo xtask clients`: real clients, connected by `dragoman connect` or by the settings that it shows. This module must not know how a client
-//! is used; that is in the scripts.
+//! `cargo xtask clients`: connects real clients by `dragoman connect`, or by the settings that this command shows.
+//! This module must not know how a client is used; the scripts contain that.
 
 use crate::files::failed;
 use crate::peers::cases;
@@ -13,7 +13,7 @@ use serde_json::json;
 use std::fs;
 use std::process::Command;
 
-/// The scripts: the clients for the command line; those built with SDKs are written in Python.
+/// The scripts with the clients for the command line. The clients that are built with SDKs are in a Python script.
 pub(crate) const CLIENTS: Scripts = Scripts { name: "clients", lanes: &[&["cli"]], run: with_clients };
 
 /// Tools of the demo server.

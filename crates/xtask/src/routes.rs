@@ -1,10 +1,11 @@
-//! `cargo xtask routes INDEX.json`: the index of a WordPress site's REST API as a small table, one line per endpoint:
-//! `METHODS ROUTE PARAMETER…`. The rows of tools are checked against such tables (`native/src/rest/tests/routes`).
+//! `cargo xtask routes INDEX.json`: the index of a WordPress site's REST API as a small table, one line per
+//! endpoint: `METHODS ROUTE PARAMETER…`. The rows of tools are checked against such tables
+//! (`native/src/rest/tests/routes`).
 //!
-//! A parameter is `name:types`, with `*` before it if it is required and `=a|b` after it if it has few values. Types are
-//! `s`tring, `i`nteger, `n`umber, `b`oolean, `o`bject, `a`rray (with the type of its items in brackets), `z` for null, `t`
-//! for an object that may be given as its text, `?` for anything. It knows the form of such an index. This module must
-//! not know tools.
+//! A parameter is `name:types`, preceded by `*` if it is required, and followed by `=a|b` if it has few values.
+//! Types are `s`tring, `i`nteger, `n`umber, `b`oolean, `o`bject, `a`rray (with the type of its items in brackets),
+//! `z` for null, `t` for an object that may also be sent as JSON text, `?` for anything. This module must not know
+//! tools.
 
 use std::fmt::Write as _;
 use std::fs;

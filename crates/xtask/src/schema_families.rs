@@ -1,5 +1,5 @@
-//! The tools of real third-party servers: recorded, and served through a profile of each family of clients. This module must not
-//! know how they are checked; this is in the scripts.
+//! The tools of real third-party servers: recorded, and served through one profile for each family of clients. This
+//! module must not know how they are checked; the scripts contain that.
 
 use crate::corpus;
 use crate::peers::cases;
@@ -8,7 +8,7 @@ use crate::run::Log;
 use crate::tally::Tally;
 use crate::tools::{Tools, environment};
 
-/// Checks the checkers, and then the lists of each family.
+/// Tests the checkers themselves, and then checks the lists of each family.
 pub(crate) fn checked(tools: &Tools, programs: &Programs, log: &Log) -> Result<Tally, String> {
     let recorded = corpus::recorded(&tools.node.with("corpus", log)?, log)?;
     let node = tools.node.with("schema-families", log)?;

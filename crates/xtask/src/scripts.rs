@@ -17,9 +17,9 @@ const DEADLINE: Duration = Duration::from_mins(10);
 pub(crate) struct Scripts {
     /// The name of the command and its log.
     pub(crate) name: &'static str,
-    /// The scripts. Those of one lane run in this order, and the lanes run at the same time.
+    /// The scripts in lanes. Scripts in the same lane run one after the other; the lanes run at the same time.
     pub(crate) lanes: &'static [&'static [&'static str]],
-    /// Starts everything that the scripts need, and runs the named scripts; all if none is named.
+    /// Starts everything that the scripts need, and runs the named scripts, or all scripts if none is named.
     pub(crate) run: fn(&Tools, &Programs, &[&str], &Log) -> Result<Tally, String>,
 }
 
@@ -49,7 +49,7 @@ impl Scripts {
         Ok(tally.good())
     }
 
-    /// Runs all scripts, or some, with these arguments.
+    /// Runs all scripts, or the selected ones, with these arguments.
     pub(crate) fn each<S: AsRef<OsStr> + Sync>(
         &self,
         (node, args): (&Node, &[S]),

@@ -1,6 +1,6 @@
 //! The gateway on a free port, with upstreams behind it, for runs against real peers.
 //!
-//! It knows how to start our programs, and the form of a configuration. This module must not know the callers.
+//! This module must not know the callers.
 
 use crate::root::{self, Programs};
 use crate::run::{Log, Service};
@@ -12,7 +12,7 @@ use std::process::Command;
 /// A server over HTTP.
 #[derive(Debug)]
 pub(crate) struct HttpUpstream {
-    /// Its endpoint.
+    /// The server's endpoint.
     pub(crate) url: String,
     service: Service,
 }
@@ -33,7 +33,7 @@ impl HttpUpstream {
     }
 }
 
-/// The way to reach a fixture.
+/// The transport by which a fixture is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// Streamable HTTP.
@@ -44,7 +44,7 @@ pub(crate) enum Reach {
     Stdio,
 }
 
-/// A fixture upstream: the way to reach it, and the options that limit its versions.
+/// A fixture upstream: its transport, and the options that limit its versions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fixture {
     pub(crate) reach: Reach,
@@ -56,7 +56,8 @@ impl Fixture {
         Self { reach, options }
     }
 
-    /// Starts it, unless the gateway does so; returns its entry in a configuration, and the running program.
+    /// Starts the fixture, unless the gateway starts it; returns the fixture's entry in a configuration, and the
+    /// running program.
     pub(crate) fn start(
         self,
         programs: &Programs,
@@ -102,7 +103,7 @@ pub(crate) struct Serving {
 pub(crate) struct Gateway {
     /// The endpoint of the default profile.
     pub(crate) url: String,
-    /// The options that it was started with.
+    /// The options with which the gateway was started.
     pub(crate) told: Serving,
     service: Service,
 }
@@ -147,13 +148,13 @@ impl Gateway {
         self.service.tell(log);
     }
 
-    /// The last part of its output.
+    /// The last part of the gateway's output.
     pub(crate) fn said(&self) -> String {
         self.service.said()
     }
 }
 
-/// The options that name a configuration, which is written to an empty folder.
+/// Writes a configuration into an empty folder; returns the options with which the gateway uses this configuration.
 pub(crate) fn configured(name: &str, config: &Value) -> Result<[String; 2], String> {
     let file = scratch(name)?.join("dragoman.json");
     fs::write(&file, config.to_string()).map_err(|error| format!("{}: {error}", file.display()))?;
@@ -180,7 +181,7 @@ fn address(line: &str) -> Option<String> {
     port.parse::<u16>().ok().filter(|port| *port > 0).map(|port| format!("http://127.0.0.1:{port}"))
 }
 
-/// The endpoint that a line names; `/mcp` if it names only the address.
+/// The endpoint in a line; if the line contains only the address, the address with `/mcp`.
 fn endpoint(url: &str, line: &str) -> String {
     let port = url.rsplit(':').next().unwrap_or_default();
     let path: String = line

@@ -120,14 +120,15 @@ fn nothing() -> Refusal {
     Refusal::new(404, "NOT_FOUND", "unknown path; `GET /api/openapi.json` lists all paths")
 }
 
-/// Returns the request in the form in which it is recorded.
+/// Returns the text that stands for a request in the record of calls.
 fn asked(method: &Method, uri: &Uri) -> String {
     let path = uri.path();
     format!("{method} {}", &path[..path.floor_char_boundary(LONGEST)])
 }
 
-/// Returns the reason to refuse a request, unless it comes from one of this server's own pages or from a program. Other
-/// pages, even those that may use the MCP endpoints, could start programs with the rights of their visitors.
+/// Returns the reason to refuse a request that comes from a foreign web page; `None` for our own pages and for
+/// programs. A foreign page, even one that may use the MCP endpoints, could start programs with the rights of its
+/// visitors.
 fn foreign(headers: &HeaderMap, uri: &Uri) -> Option<&'static str> {
     let host = guard::authority(headers, uri);
     let is_own = |origin: &HeaderValue| {
@@ -137,8 +138,8 @@ fn foreign(headers: &HeaderMap, uri: &Uri) -> Option<&'static str> {
     };
     if !headers.get_all(ORIGIN).iter().all(is_own) {
         return Some(
-            "web pages from another origin may not manage this server, whatever `allowedOrigins` says: the `Origin` header does \
-             not match the host of this request",
+            "web pages from another origin may not manage this server, even if `allowedOrigins` contains their origin: the \
+             `Origin` header does not match the host of this request",
         );
     }
     let is_near = |site: &HeaderValue| matches!(site.as_bytes(), b"same-origin" | b"none");

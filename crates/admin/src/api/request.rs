@@ -30,7 +30,7 @@ pub(in super::super) struct ManagementRequest {
     pub(super) shard: Arc<Shard>,
     pub(super) identity: Identity,
     pub(super) door: Door,
-    /// The method and the path of the request, in the form in which they are recorded.
+    /// The method and the path of the request, as they are recorded.
     pub(super) action: String,
     /// The parameters in the path, by name.
     pub(super) path: Vec<(&'static str, String)>,
@@ -44,7 +44,7 @@ pub(in super::super) struct ManagementRequest {
 }
 
 impl ManagementRequest {
-    /// Returns a parameter in the path; the table of operations names it.
+    /// Returns a path parameter by its name in the table of operations.
     pub(super) fn named(&self, name: &str) -> String {
         self.path.iter().find(|(key, _)| *key == name).map(|(_, value)| value.clone()).unwrap_or_default()
     }
@@ -102,8 +102,8 @@ impl ManagementRequest {
         self.operator().edit(how).await
     }
 
-    /// Writes an operation that changes something other than the configuration, and its outcome, to the log and to the
-    /// record of calls. `what` must contain no secrets.
+    /// Records an operation and its outcome in the log and in the record of calls. This is for operations that do
+    /// not change the configuration. `what` must contain no secrets.
     pub(super) fn note<T>(
         &self,
         started: Instant,

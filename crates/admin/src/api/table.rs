@@ -13,13 +13,13 @@ use transport::net::Body;
 use super::request::ManagementRequest;
 use gateway::changes::Refusal;
 
-/// The answer to a request, or the reason why it is refused.
+/// The answer to a request, or the refusal of the request.
 pub(super) type Answered = Result<Response<Body>, Refusal>;
 
-/// An operation that runs.
+/// A running operation.
 pub(super) type Performing<'a> = Pin<Box<dyn Future<Output = Answered> + Send + 'a>>;
 
-/// Returns an operation that is done without waiting for anything.
+/// Wraps an answer that is already known as a running operation.
 pub(super) fn now<'a>(answered: Answered) -> Performing<'a> {
     Box::pin(ready(answered))
 }
@@ -266,7 +266,7 @@ pub(super) enum OperationMatch {
     Nothing,
 }
 
-/// Finds the operation for a method and a path. If several paths match, the one with the fewest parameters counts.
+/// Finds the operation for a method and a path. If several paths match, the path with the fewest parameters wins.
 pub(super) fn find(
     all: impl Iterator<Item = &'static Operation>,
     method: &str,

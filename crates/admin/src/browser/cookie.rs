@@ -5,7 +5,8 @@ use http::header::{COOKIE, HeaderValue};
 
 use super::visit::Transport;
 
-/// Returns the name of the cookie. Browsers accept the prefix only over https, for this host alone, and from no other host.
+/// Returns the name of the cookie. Browsers accept a cookie with the prefix `__Host-` only over https, only from
+/// this host, and send it to no other host.
 fn name(transport: Transport) -> &'static str {
     match transport {
         Transport::Https => "__Host-dragoman-admin",
@@ -22,7 +23,8 @@ fn attributes(transport: Transport) -> &'static str {
     }
 }
 
-/// Returns the value of the cookie in a request. If there are several, none counts: somebody else may have set one of them.
+/// Returns the value of the cookie in a request. Returns `None` if there are several such cookies, because an
+/// attacker may have set one of them.
 pub(super) fn read(headers: &HeaderMap, transport: Transport) -> Option<String> {
     let pairs = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
     let pairs = pairs.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));

@@ -18,7 +18,7 @@ use gateway::front::http::operators::is_page;
 use gateway::management::audit::{self, ManagementAction};
 use transport::net::Arrived;
 
-/// The time after which a login that was not checked can be tried again, in seconds.
+/// The number of seconds to wait after a login that was refused because too many others were being checked.
 const AGAIN: u64 = 5;
 
 /// Returns the page with the form.
@@ -87,7 +87,7 @@ pub(super) async fn login(visit: &Visit<'_>, request: Arrived) -> Response<Body>
     }
 }
 
-/// Handles a one-time link. The link is used up by a POST, because programs that preview links only read them.
+/// Handles a one-time link. Only a POST uses up the link, because programs that preview links send a GET.
 pub(super) fn enter(visit: &Visit<'_>, secret: &str, method: &Method) -> Response<Body> {
     if let Some(wait) = locked(visit) {
         return wait;

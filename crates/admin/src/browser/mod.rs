@@ -1,5 +1,5 @@
-//! The operators' pages at `/admin`: who gets in, where each path leads, and what each answer carries to protect it. This module must
-//! not know how an operator is recognized, or what is on a page.
+//! The operators' pages at `/admin`: authentication, routing, and the headers that protect each answer. This module
+//! must not know how an operator is recognized, or what is on a page.
 //!
 //! | file | is for |
 //! |---|---|
@@ -9,8 +9,8 @@
 //! | `page_table` | the addresses of pages, forms and streams: one row each |
 //! | `page_request`, `page_reply`, `page_stream` | an operator's request; the answers; streams of events |
 //! | `pages_state` | what pages keep between requests: checks, runs of tools, self-tests |
-//! | `played_call`, `self_test` | a call that an operator makes; a watch for a client's first requests |
-//! | `screens/` | one file for each page: from the gateway's state to the data that the crate `pages` shows |
+//! | `played_call`, `self_test` | a call that an operator makes; a test that watches a client's first requests |
+//! | `screens/` | one file for each page, which turns the gateway's state into the page's data |
 
 mod cookie;
 mod login;

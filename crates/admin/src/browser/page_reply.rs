@@ -36,7 +36,7 @@ pub(super) fn ok(markup: Markup) -> PageResult {
     Ok(page(StatusCode::OK, markup))
 }
 
-/// Returns a page with a form that cannot be used as it was filled in.
+/// Returns a page with a form whose input is invalid.
 pub(super) fn unusable(markup: Markup) -> Response<Body> {
     page(StatusCode::UNPROCESSABLE_ENTITY, markup)
 }
@@ -125,8 +125,8 @@ fn accepts_gzip(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Compresses a page if the browser accepts this. Pages contain the token of the session's forms; their cookie is `SameSite=Strict`,
-/// so no other site can make a browser request pages of its choice and measure their sizes.
+/// Compresses a page if the browser accepts this. Sizes of compressed pages do not reveal the form token in them:
+/// the cookie is `SameSite=Strict`, so no other site can make a browser request pages and measure their sizes.
 pub(super) fn compressed(response: Response<Body>, request: &HeaderMap) -> Response<Body> {
     let (mut head, body) = response.into_parts();
     let content = match body {

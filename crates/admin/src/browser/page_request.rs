@@ -129,8 +129,8 @@ impl PageRequest {
         self.operator(subject).edit(how).await
     }
 
-    /// Writes an operation that changes something other than the configuration, and its outcome, to the log and to the record of
-    /// calls. `what` must contain no secrets.
+    /// Records an operation and its outcome in the log and in the record of calls. This is for operations that do
+    /// not change the configuration. `what` must contain no secrets.
     pub(super) fn note<T>(
         &self,
         subject: Subject<'_>,

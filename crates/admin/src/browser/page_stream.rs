@@ -1,5 +1,5 @@
-//! Streams of events for pages: what happens now, as HTML elements that replace others. A stream ends with the operator's
-//! session. This module must not know how an element looks.
+//! Streams of live updates for pages: HTML elements that replace elements of the page. A stream ends with the
+//! operator's session. This module must not know how an element looks.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -69,8 +69,8 @@ impl PageStream {
         drop(self.sender.try_send(bytes.freeze()));
     }
 
-    /// Returns true if somebody may still read the stream. Sends a comment to the browser, so that a lost connection is
-    /// noticed.
+    /// Returns true if somebody may still read the stream. Sends a comment to the browser to detect a lost
+    /// connection.
     pub(super) fn is_wanted(&self) -> bool {
         let is_open = || {
             let sessions = self.thread.now().gateway.process.admin.sessions.lock().is_open(

@@ -1,4 +1,5 @@
-//! The state that the pages keep between requests. It belongs to the process, and all of it has a cap. This module must not know how a page looks.
+//! The state that the pages keep between requests. The process holds one such state, and each part of it has a
+//! maximum size. This module must not know how a page looks.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::insight::usage::{Usage, usage};
 use gateway::changes::Refusal;
 use gateway::process::Shard;
 
-/// The time for which figures are shown again, because they take a while to gather.
+/// The time for which gathered figures are reused, because gathering them takes a while.
 const FRESH: Duration = Duration::from_secs(5);
 
 /// The maximum number of calls that are kept for the playground.
@@ -128,7 +129,7 @@ fn is_of(test: &RunningTest, owner: &Arc<str>) -> bool {
     Arc::ptr_eq(&test.owner, owner) || test.owner == *owner
 }
 
-/// Returns an id that nobody can guess.
+/// Returns an unguessable id.
 ///
 /// # Errors
 /// Fails if the operating system's random number generator fails.

@@ -23,7 +23,7 @@ use gateway::call::requester::Requester;
 use gateway::call::stateless::view_of;
 use gateway::process::Shard;
 
-/// The time that an operator has for an answer.
+/// The time that an operator has to answer a question.
 const PATIENCE: Duration = Duration::from_mins(10);
 
 /// The maximum number of rounds of questions.
@@ -60,7 +60,7 @@ pub(super) struct PlayedProgress {
     pub(super) params: Value,
 }
 
-/// The facts that are known about a call.
+/// The current state of a call, with its messages so far.
 #[derive(Debug, Clone)]
 pub(super) struct PlayedFacts {
     pub(super) state: PlayState,
@@ -167,7 +167,7 @@ impl PlayedCall {
         self.cancelled.stop();
     }
 
-    /// Returns true if the answer belongs to the open question.
+    /// Passes on an operator's answer; returns true if the answer belongs to the open question.
     pub(super) fn answer(&self, answer: PlayedAnswer) -> bool {
         let is_open = self.facts.lock().question.as_ref().is_some_and(|open| open.id == answer.question);
         is_open && self.answers.try_send(answer).is_ok()

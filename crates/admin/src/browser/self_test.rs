@@ -1,5 +1,5 @@
-//! Self-tests: Dragoman watches for the first requests of a client, and says what is wrong with them. This module must not know how a test
-//! looks.
+//! Self-tests: Dragoman watches for the first requests of a client, and reports what is wrong with them. This
+//! module must not know how a test looks.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -138,7 +138,8 @@ impl RunningTest {
     }
 }
 
-/// Returns what an event says about the connection.
+/// Returns the state of the test after an event, and the event as the page shows it. Returns `None` for a
+/// successful answer.
 fn judged(event: &ArrivalEvent) -> Option<(SelfTestState, SelfTestEvent)> {
     let shown = |severity, text: String, advice: Option<&str>| SelfTestEvent {
         at: PointInTime::now().0,

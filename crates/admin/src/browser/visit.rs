@@ -27,7 +27,7 @@ pub(super) enum Transport {
     Loopback,
 }
 
-/// Headers by which proxies say that they pass on a request.
+/// The headers that proxies add to the requests that they forward.
 const PROXIES: [HeaderName; 6] = [
     HeaderName::from_static("forwarded"),
     HeaderName::from_static("via"),
@@ -42,7 +42,7 @@ struct VisitorConnection<'a> {
     has_tls: bool,
     /// The configured public address.
     public: Option<Uri>,
-    /// True if the connection comes from the proxy at this address: from this machine, or from a proxy in `trustForwardedFor`.
+    /// True if the peer may be the proxy at `public`: it is on this machine, or in `trustForwardedFor`.
     is_proxy: bool,
     /// The host to which the request is addressed, with its port.
     authority: Option<&'a str>,
@@ -78,7 +78,7 @@ impl VisitorConnection<'_> {
         )
     }
 
-    /// Returns true if the proxy says that it was reached over plain http.
+    /// Returns true if the proxy reports that it was reached over plain http.
     fn came_to_proxy_over_http(&self) -> bool {
         let mut stated = self.headers.get_all("x-forwarded-proto").iter();
         let mut forwarded = self.headers.get_all("forwarded").iter();
@@ -131,7 +131,7 @@ pub(super) struct Visit<'a> {
     pub(super) is_own_page: bool,
     /// The host with its port, as the browser sees it.
     pub(super) authority: String,
-    /// The client's address, as far as trusted proxies state it.
+    /// The address of the client: of the connection's peer, or as trusted proxies report it.
     pub(super) address: IpAddr,
     cookie: Option<String>,
 }

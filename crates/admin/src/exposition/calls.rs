@@ -28,8 +28,8 @@ const OVERHEAD: (&str, &str) = (
 const RATES: (&str, &str) =
     ("dragoman_rate_limit_decisions", "Requests that a rate limit allowed or refused.");
 
-/// Returns the families whose series are capped where they are created, with the numbers of events above the cap. Tool calls
-/// are counted in two metric families, of which only the larger one is capped.
+/// Returns the families whose series are capped where they are created, with the numbers of events above the cap.
+/// Tool calls are counted in two metric families; only the larger family is capped.
 pub(super) fn overflow(gateway: &Gateway) -> [(&'static str, u64); 3] {
     let allowances = &gateway.process.call.figures.allowances;
     [

@@ -7,7 +7,7 @@ use engine::meters::HistogramFigures;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder};
 use prometheus_client::metrics::MetricType;
 
-/// The value that replaces the names of everything above a cap.
+/// The label value that stands for all names above a cap.
 pub(super) const OTHER: &str = "_OTHER";
 
 /// The labels of a series.
@@ -20,7 +20,7 @@ type NoLabels = [(&'static str, &'static str); 0];
 pub(super) struct Families<'a, 'b> {
     encoder: &'a mut DescriptorEncoder<'b>,
     series: usize,
-    /// The families that had more series than allowed, with the numbers of series that were left out.
+    /// The families that exceeded their cap, each with the number of series that were left out.
     left_out: Vec<(&'static str, u64)>,
 }
 
@@ -90,10 +90,10 @@ impl<'a, 'b> Families<'a, 'b> {
         Ok(())
     }
 
-    /// Writes the families that warn of exceeded caps. `overflow` are the families whose series are capped where they are
-    /// created, each with the number of events that got no series of their own.
+    /// Writes the families that warn of exceeded caps. `overflow` contains the families whose series are capped
+    /// where they are created, each with the number of events that were counted as [`OTHER`].
     pub(super) fn write_overflow<const N: usize>(mut self, overflow: [(&'static str, u64); N]) -> Result {
-        let about = "Events counted as _OTHER, because a family has too many series.";
+        let about = "Events counted under the label _OTHER, because a family has too many series.";
         self.counters::<u64>(("dragoman_series_overflow", about), |series| {
             overflow.iter().try_for_each(|(family, count)| series(&[("family", family)], *count))
         })?;

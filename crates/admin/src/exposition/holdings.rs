@@ -66,7 +66,10 @@ pub(super) fn write(families: &mut Families<'_, '_>, gateway: &Gateway) -> Resul
     }
     if let Some(lost) = process.call.audit.lost_exports() {
         families.counters::<u64>(
-            ("dragoman_log_records_lost", "Entries of the record that were not sent to the collector."),
+            (
+                "dragoman_log_records_lost",
+                "Entries of the record of calls that were not sent to the collector.",
+            ),
             |series| series(&[], lost),
         )?;
     }
@@ -84,10 +87,14 @@ fn buffers(families: &mut Families<'_, '_>) -> Result {
         ("answers", budget.used(answers), budget.total(answers)),
         ("kept", kept.used(), kept.total()),
     ];
-    families.gauges(("dragoman_buffer_bytes", "Bytes of large messages and of kept data."), |series| {
-        parts.iter().try_for_each(|(part, used, _)| series(&[("part", part)], number(*used as u64)))
-    })?;
-    families.gauges(("dragoman_buffer_limit_bytes", "The limits of these bytes."), |series| {
-        parts.iter().try_for_each(|(part, _, total)| series(&[("part", part)], number(*total as u64)))
-    })
+    families
+        .gauges(("dragoman_buffer_bytes", "Bytes in use for large messages and kept data."), |series| {
+            parts.iter().try_for_each(|(part, used, _)| series(&[("part", part)], number(*used as u64)))
+        })?;
+    families.gauges(
+        ("dragoman_buffer_limit_bytes", "The maximum number of bytes for large messages and kept data."),
+        |series| {
+            parts.iter().try_for_each(|(part, _, total)| series(&[("part", part)], number(*total as u64)))
+        },
+    )
 }

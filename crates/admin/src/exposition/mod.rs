@@ -44,7 +44,7 @@ impl ExpositionFormat {
     }
 }
 
-/// All metrics, gathered each time somebody asks for them.
+/// All metrics, gathered anew for each scrape.
 struct AllFigures(Arc<Gateway>);
 
 impl fmt::Debug for AllFigures {

@@ -9,7 +9,7 @@ use upstream::per_caller::PerCaller;
 use super::families::{Families, number};
 use gateway::process::Gateway;
 
-/// Returns the servers of the configuration in force. Servers that are only finishing their calls are not among them.
+/// Returns the servers of the configuration in force, without removed servers that are still finishing their calls.
 pub(super) fn configured(gateway: &Gateway) -> Vec<Arc<PerCaller>> {
     let upstreams = &gateway.process.view.upstreams;
     gateway.snapshot.upstreams.iter().map(|spec| upstreams.entry(spec.id)).collect()
@@ -18,7 +18,7 @@ pub(super) fn configured(gateway: &Gateway) -> Vec<Arc<PerCaller>> {
 pub(super) fn write(families: &mut Families<'_, '_>, gateway: &Gateway) -> Result {
     let servers = configured(gateway);
     states(families, &servers)?;
-    let about = ("dragoman_upstream_calls", "Calls that run at a server, or wait for their turn there.");
+    let about = ("dragoman_upstream_calls", "Calls that are running at a server or waiting for it.");
     families.gauges(about, |series| {
         for one in &servers {
             let (name, (running, waiting)) = (one.common.name(), one.common.server.concurrency.counts());
@@ -28,7 +28,7 @@ pub(super) fn write(families: &mut Families<'_, '_>, gateway: &Gateway) -> Resul
         Ok(())
     })?;
     families.gauges(
-        ("dragoman_upstream_calls_limit", "The limit of calls that run at a server."),
+        ("dragoman_upstream_calls_limit", "The maximum number of calls that can run at a server at once."),
         |series| {
             let mut all = servers.iter();
             all.try_for_each(|one| {
@@ -58,7 +58,7 @@ fn states(families: &mut Families<'_, '_>, servers: &[Arc<PerCaller>]) -> Result
     let common: Vec<_> = servers.iter().filter(is_common).map(report).collect();
     let about = (
         "dragoman_upstream_up",
-        "1 if a server can be used, 0 if not; only if this is the same for all callers.",
+        "1 if a server can be used, 0 if not; left out if this differs between callers.",
     );
     families.gauges(about, |series| {
         let mut all = common.iter();

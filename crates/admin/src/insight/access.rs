@@ -153,7 +153,7 @@ pub(crate) struct AccessChecker {
 }
 
 impl AccessChecker {
-    /// Reads what answers need.
+    /// Reads the data from which answers are derived.
     pub(crate) async fn open(shard: &Arc<Shard>) -> Self {
         Self { shard: shard.clone(), names: key_names(shard).await, views: HashMap::new() }
     }
@@ -226,7 +226,7 @@ fn in_words(rules: &Rules, explained: &engine::access::Explained) -> (String, Op
         (false, Some(rule)) => (format!("{} denies it", position(rule)), Some("deny")),
         (true, None) if rules.is_empty() => ("there are no access rules".to_owned(), None),
         (true, None) => {
-            ("no rule denies it, and there is no rule with `allow` that would limit it to other tools or callers".to_owned(), None)
+            ("no rule denies it, and no rule with `allow` restricts access here".to_owned(), None)
         }
         (false, None) => {
             ("there are rules with `allow`, and none of them allows it for this caller".to_owned(), None)

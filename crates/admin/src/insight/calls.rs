@@ -185,7 +185,7 @@ pub(crate) async fn call(shard: &Arc<Shard>, id: i64) -> Result<RecordedCall, Re
     found.map(|one| RecordedCall::of(&names, one)).ok_or_else(missing)
 }
 
-/// Figures while calls are examined.
+/// The figures of one group while calls are examined.
 #[derive(Default)]
 pub(crate) struct Gathered {
     pub(crate) errors: u64,

@@ -7,7 +7,7 @@ use serde_json::Value;
 use gateway::call::capture::{CapturedMessage, Lane};
 use gateway::process::Shard;
 
-/// A message in the form in which people read it.
+/// A message formatted for people.
 pub(crate) struct ReadableMessage {
     pub(crate) after: Duration,
     pub(crate) lane: Lane,

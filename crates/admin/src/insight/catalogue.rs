@@ -193,7 +193,7 @@ pub(super) fn refused(one: &Refusals) -> FamilyRefusals {
     FamilyRefusals { family: one.family.name, count: one.count, tools: tools.collect() }
 }
 
-/// Returns what a listed item says about itself.
+/// Returns the server's statements about a listed item.
 pub(super) fn described(kind: ListKind, name: &str, text: &[u8]) -> DescribedItem {
     #[derive(Default, Deserialize)]
     #[serde(default)]

@@ -77,8 +77,8 @@ pub(crate) async fn consents(shard: &Arc<Shard>) -> ConsentList {
     ConsentList { consents }
 }
 
-/// The state of a server at which each caller gives its own consent. The gateway's own requests are refused there, which is no
-/// fault.
+/// The state of a server at which each caller gives its own consent. Such a server refuses the gateway's own
+/// requests, which is not an error.
 pub(crate) const PER_CALLER: &str = "per_caller";
 
 /// Returns the state of consents in words, if each caller of a server gives its own consent and only this is missing.
@@ -96,7 +96,8 @@ fn in_words(given: usize) -> String {
     }
 }
 
-/// Returns false if the access rules certainly let the caller use nothing of the server; its consent would then be useless.
+/// Returns false if the access rules deny the caller every item of the server in any case: its consent would be
+/// useless.
 fn may_use(shard: &Shard, names: &KeyNames, consent: &ListedConsent) -> bool {
     let snapshot = &shard.gateway.snapshot;
     let (Some(id), Some(rules)) = (&consent.caller, &snapshot.rules) else { return true };

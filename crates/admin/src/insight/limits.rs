@@ -1,4 +1,4 @@
-//! Limits and how much of each is in use. This module must not know what happens at a limit.
+//! The limits and their current use. This module must not know what happens at a limit.
 
 use std::sync::Arc;
 

@@ -102,10 +102,11 @@ pub(crate) struct LiveEvents {
     pub(crate) _watched: WatchedCalls,
     pub(crate) looks: Interval,
     pub(crate) looked: u32,
-    /// The number of changes of each server's state that were seen.
+    /// For each server, the number of its state changes that were already seen.
     pub(crate) seen: HashMap<UpstreamId, u64>,
-    /// The counts at the previous figures, and the number of omitted calls that the reader has been told about.
+    /// The counts at the time of the previous figures.
     pub(crate) counted: WatchedCounts,
+    /// The number of omitted calls that were already reported to the reader.
     pub(crate) told: u64,
     pub(crate) share: WatchedShare,
     /// A call whose caller's name is being looked up.

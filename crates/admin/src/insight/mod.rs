@@ -1,5 +1,5 @@
-//! The data that an operator can see of a running gateway, gathered as plain data. The management API serializes these values, and
-//! pages can render the same ones. This module must not know HTTP.
+//! The data that an operator can see of a running gateway, gathered as plain data. The management API serializes
+//! these values, and the pages render them. This module must not know HTTP.
 //!
 //! | file | is for |
 //! |---|---|

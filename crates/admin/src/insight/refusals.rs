@@ -32,7 +32,7 @@ impl CallRefusals {
         Self { shard: shard.clone(), checker: None, known: HashMap::new(), consents: None }
     }
 
-    /// Returns the reason why a call did not reach a tool, as far as it is known.
+    /// Returns the reason why a call did not reach a tool; `None` if the reason is unknown.
     pub(crate) async fn reason(&mut self, call: &RecordedCall) -> Option<String> {
         let is_rate = call.code == Some(429);
         match call.outcome {

@@ -25,8 +25,8 @@ use gateway::process::Shard;
 const PATIENCE: Duration = Duration::from_secs(8);
 
 /// The advice for a server whose clients are moved between its connections.
-const ADVICE: &str = "connections were taken from clients, so the state that the server keeps in memory for them was lost or mixed: set \
-                      `affinity: session` if the server keeps such state, or raise `dedicatedConnections`";
+const ADVICE: &str = "connections were moved between clients, so state that the server keeps in memory for a client was lost or mixed up: \
+                      set `affinity: session` if the server keeps such state, or raise `dedicatedConnections`";
 
 /// The state of one server. `status` and `error` keep the values that they had in earlier releases; `state` is the same
 /// state of health as in the log, or `per_caller`.
@@ -218,8 +218,8 @@ pub(crate) fn history(shard: &Arc<Shard>, name: &str) -> ServerHistory {
     ServerHistory { id: name.to_owned(), changes }
 }
 
-/// Finds out which families of clients refuse tools of a server, unless this is known. For many tools this takes a while,
-/// so it runs on the blocking pool, where it does not hold up the thread's other connections.
+/// Finds out which families of clients refuse tools of a server, unless this has been done before. For many tools
+/// this takes a while, so it runs on the blocking pool, where it does not hold up the thread's other connections.
 pub(crate) async fn examine(shard: &Arc<Shard>, identity: &Identity, name: &str) {
     let known =
         upstream(shard, identity, name).and_then(|upstream| upstream.catalogue.tools(era(&upstream)).ok());
@@ -229,7 +229,7 @@ pub(crate) async fn examine(shard: &Arc<Shard>, identity: &Identity, name: &str)
     }
 }
 
-/// Returns the tools of a server that families of clients refuse, as far as this is known.
+/// Returns the tools of a server that families of clients refuse; none if they have not been examined yet.
 pub(crate) fn refusals(shard: &Arc<Shard>, identity: &Identity, name: &str) -> Vec<FamilyRefusals> {
     let known =
         upstream(shard, identity, name).and_then(|upstream| upstream.catalogue.tools(era(&upstream)).ok());
@@ -278,7 +278,7 @@ pub(crate) async fn tools(
     Ok(tools.filter_map(|tool| serde_json::from_slice(&tool.text).ok()).collect())
 }
 
-/// Returns tools in the form that profiles use.
+/// Converts listed tools to the form that profiles use.
 pub(crate) fn known(tools: &[Value]) -> Vec<ListedTool> {
     let text = |tool: &Value, key: &str| tool.get(key).and_then(Value::as_str).map(str::to_owned);
     let one = |tool: &Value| {

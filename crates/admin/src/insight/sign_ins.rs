@@ -63,8 +63,8 @@ pub(crate) async fn sign_ins(shard: &Arc<Shard>) -> Result<SignInList, Refusal> 
     Ok(SignInList { sign_ins: all.into_iter().map(listed).collect() })
 }
 
-/// Ends a sign-in; returns the person and the site. Its tokens stop working at once, and its password is deleted at
-/// the site.
+/// Ends a sign-in: its tokens stop working immediately, and its password is deleted at the site. Returns the person
+/// and the site.
 ///
 /// # Errors
 /// Fails if there is no such sign-in.

@@ -1,5 +1,5 @@
-//! Figures about the recorded calls of a period: sums, their course, and the busiest tools, callers and servers. This module must not
-//! know how figures are shown.
+//! Figures about the recorded calls of a period: totals, their course over time, and the busiest tools, callers and
+//! servers. This module must not know how figures are shown.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use gateway::process::Shard;
 /// The number of steps into which a period is divided.
 const STEPS: u64 = 60;
 
-/// The maximum number of tools, callers or servers that are distinguished.
+/// The maximum number of tools, callers or servers that are counted separately.
 const MOST_KEYS: usize = 20_000;
 
 /// A number of calls, with their durations.
@@ -70,9 +70,9 @@ pub(crate) struct Usage {
     /// Steps of equal length, the earliest first.
     pub(crate) steps: Vec<UsageStep>,
     servers: HashMap<String, CallCount>,
-    /// By server and by the name that the client used.
+    /// The figures by server, and by the tool name that the client used.
     tools: HashMap<(String, String), CallCount>,
-    /// Only by the name that the client used, because a refused call has no server.
+    /// The figures by tool name alone, because a refused call has no server.
     names: HashMap<String, CallCount>,
     callers: HashMap<String, CallCount>,
 }
@@ -88,7 +88,8 @@ impl Usage {
         self.callers.get(principal).cloned().unwrap_or_default()
     }
 
-    /// Returns the numbers of all and of failed calls of a server's tool, under any of these names.
+    /// Returns the number of calls of a server's tool, and the number of those that failed, under any of these
+    /// names.
     pub(crate) fn of_tool(&self, server: &str, names: &[&str]) -> (u64, u64) {
         let mut seen: Vec<&str> = Vec::with_capacity(names.len());
         let mut sum = (0, 0);

@@ -47,7 +47,8 @@ Exit codes:
 /// The maximum width of help, in columns: longer lines are hard to read.
 pub(super) const WIDEST: usize = 110;
 
-/// Returns a command whose examples fit a terminal: an explanation that does not fit beside its example moves below it.
+/// Returns a command whose examples fit a terminal: an explanation that does not fit beside its example moves to
+/// the next line.
 pub(super) fn fitted(mut command: clap::Command, width: usize) -> clap::Command {
     if let Some(about) = command.get_long_about() {
         // The lines are wrapped to the width of a page; here, each paragraph is joined, to be wrapped again.

@@ -66,7 +66,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Reads the command line. Help and errors fit the terminal; elsewhere, their lines stay whole.
+/// Parses the command line. On a terminal, help and errors are wrapped to its width; elsewhere, their lines stay
+/// whole.
 fn parsed() -> Result<Cli, clap::Error> {
     let width = terminal_width().map(|width| width.min(args::WIDEST));
     let command = width.map_or_else(Cli::command, |width| args::fitted(Cli::command(), width));
@@ -74,7 +75,7 @@ fn parsed() -> Result<Cli, clap::Error> {
     parsed.and_then(|matches| Cli::from_arg_matches(&matches))
 }
 
-/// Prints help, or the error of a command line. For scripts, the error is JSON like every other.
+/// Prints help, or the error in a command line. With `--json`, the error is JSON, like all other errors.
 fn misunderstood(error: &clap::Error) -> ExitCode {
     let wants_json = std::env::args_os().skip(1).take_while(|word| word != "--").any(|word| word == "--json");
     if !wants_json || !error.use_stderr() {

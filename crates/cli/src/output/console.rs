@@ -1,7 +1,8 @@
-//! Stdout and stderr: results go to stdout, everything else to stderr. Colours are used only if they are wanted.
+//! Stdout and stderr: results go to stdout, everything else to stderr. The use of colours depends on the options
+//! and on the terminal.
 //!
-//! On a terminal, control characters and invisible characters in texts from servers are shown as escapes, so that these
-//! texts can neither control the terminal nor hide anything.
+//! On a terminal, control characters and invisible characters in texts from servers are shown as escapes. These
+//! texts can therefore neither control the terminal nor hide anything.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -34,7 +35,7 @@ pub(crate) struct Console {
     pub(crate) out_is_terminal: bool,
     /// True if stderr is a terminal.
     pub(crate) err_is_terminal: bool,
-    /// The width of stdout in columns; `None` if stdout is not a terminal; then lines are not fitted to it.
+    /// The width of stdout in columns; `None` if stdout is not a terminal, and lines are therefore not wrapped.
     pub(crate) out_width: Option<usize>,
     /// The width of stderr in columns; `None` if stderr is not a terminal.
     pub(crate) err_width: Option<usize>,
@@ -125,7 +126,7 @@ impl Console {
         if text.contains('\x1b') { self.complain(text) } else { self.complain(&self.fitted_err(text, 0)) }
     }
 
-    /// Prints a line on stderr in any case.
+    /// Prints a line on stderr, even if `quiet` is set.
     #[expect(clippy::unused_self, reason = "only code that has the console may write")]
     pub(crate) fn complain(&self, text: &str) {
         status_line::clear();
@@ -141,7 +142,8 @@ impl Console {
         let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
     }
 
-    /// Returns a foreign text in the form for stdout.
+    /// Returns a foreign text that is safe to print on stdout: on a terminal, escapes replace its control
+    /// characters.
     pub(crate) fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.out_is_terminal { harmless(text) } else { Cow::Borrowed(text) }
     }
@@ -176,8 +178,8 @@ fn width(terminal: impl AsFd) -> usize {
     if columns == 0 { USUAL_WIDTH } else { columns.max(LEAST_WIDTH) }
 }
 
-/// Returns a text in which control characters other than newline and tab, and other invisible characters, are written
-/// as escapes: `\u{1b}`. A line break of two characters becomes a newline.
+/// Returns a text in which control characters other than newline and tab, and other invisible characters, are
+/// written as escapes: `\u{1b}`. A carriage return before a newline is dropped.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     if !text.contains(is_bad) {
         return Cow::Borrowed(text);
@@ -199,7 +201,7 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
 /// The maximum length of a foreign text within a message, in bytes.
 const LONGEST: usize = 4096;
 
-/// Returns a foreign text in the form for a message: harmless, and cut if it is long.
+/// Returns a foreign text for a message: without control characters, and truncated if it is long.
 pub(crate) fn message(text: &str) -> Cow<'_, str> {
     if text.len() <= LONGEST {
         return harmless(text);

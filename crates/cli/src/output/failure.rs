@@ -7,9 +7,9 @@ use super::console::{Console, message as shortened};
 
 /// The exit code of a failure.
 const FAILED: u8 = 1;
-/// The exit code for a wrong command line or configuration; clap uses the same one.
+/// The exit code for a wrong command line or configuration; clap uses the same code.
 const USAGE: u8 = 2;
-/// The exit code after Ctrl-C; shells use the same one.
+/// The exit code after Ctrl-C; shells use the same code.
 const INTERRUPTED: u8 = 130;
 
 /// The reason why a command fails.
@@ -42,7 +42,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Returns the failure of reading a configuration, for the running gateway.
+    /// Converts a failure to read the configuration into the gateway's error type.
     pub(crate) fn into_unread(self) -> gateway::UnreadConfig {
         match self {
             Self::Config(faults) => (*faults).into(),
@@ -184,7 +184,7 @@ fn faults_json(faults: &Faults) -> Value {
     json!({"ok": false, "total": faults.total, "faults": all})
 }
 
-/// Returns a fault or a note in the form for scripts.
+/// Returns a fault or a note as JSON, for scripts.
 pub(crate) fn fault_json(fault: &Fault) -> Value {
     json!({
         "severity": match fault.severity { Severity::Fault => "error", Severity::Note => "note" },

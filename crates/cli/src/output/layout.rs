@@ -1,10 +1,10 @@
 //! The layout of text for a terminal: widths of characters, lines that break between words, and lines that are cut to fit.
 //!
-//! This file is pure: the caller knows how wide the terminal is.
+//! This file is pure: the caller passes the width of the terminal.
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// The width that is used if a terminal does not say how wide it is.
+/// The width that is used if a terminal does not report its width.
 pub(crate) const USUAL_WIDTH: usize = 80;
 
 /// The smallest width to which lines are fitted: text in a narrower column could not be read.
@@ -34,7 +34,7 @@ pub(crate) fn cut(line: &str, most: usize) -> String {
 
 /// Cuts a line to at most `most` columns, between words if there is a gap near the end.
 pub(crate) fn cut_words(line: &str, most: usize) -> String {
-    /// The maximum length of the part of a word that is left out, in bytes.
+    /// The maximum length of the incomplete last word that is dropped, in bytes.
     const PART: usize = 24;
     let kept = cut(line, most);
     let Some(text) = kept.strip_suffix('…').filter(|text| text.len() < line.len()) else { return kept };

@@ -130,8 +130,8 @@ fn one_line(event: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(text.iter().flat_map(escaped).chain(end.iter().copied()).collect())
 }
 
-/// Returns a level by the name that the other systems use for it; the default level if there is no text; `None` for an
-/// unknown name.
+/// Returns the level with this name; other systems' names for a level are accepted, too. Returns the default level
+/// if there is no text, and `None` for an unknown name.
 fn level(text: Option<&str>) -> Option<&'static str> {
     match text.map_or(USUAL, str::trim).to_ascii_lowercase().as_str() {
         "trace" => Some("trace"),
@@ -161,7 +161,7 @@ fn filter(variable: Option<&str>, console: &Console) -> Result<Targets, Failure>
     }
 }
 
-/// Returns the filter that the user asked for. Targets without a level log errors.
+/// Parses the user's filter. Targets without a level log errors.
 fn named(text: &str) -> Result<Targets, ParseError> {
     let named: Targets = text.trim().parse()?;
     Ok(if named.default_level().is_none() { named.with_default(LevelFilter::ERROR) } else { named })

@@ -1,5 +1,5 @@
-//! Times and spans in the form in which people write them. All times are in UTC; a point in time is a number of
-//! milliseconds since 1970.
+//! Times and spans, as people write them. All times are in UTC; a point in time is a number of milliseconds since
+//! 1970.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -111,7 +111,7 @@ fn numbers<const N: usize>(text: &str, between: char) -> Option<[i16; N]> {
     parts.next().is_none().then_some(found)
 }
 
-/// Returns a point in time in the form of RFC 3339, to the millisecond.
+/// Formats a point in time as in RFC 3339, to the millisecond.
 pub(crate) fn rfc3339(at: u64) -> String {
     format!("{:.3}Z", datetime(at))
 }

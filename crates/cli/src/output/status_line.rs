@@ -43,8 +43,8 @@ fn put(text: &str) {
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }
 
-/// Waits for `work`, which was begun at `since`. After two seconds of silence, `line` says once a second what is waited
-/// for, if stderr is a terminal. The caller clears the line.
+/// Waits for `work`, which was begun at `since`. After two seconds of silence, shows the text of `line` and updates
+/// it every second, if stderr is a terminal. The caller clears the line.
 pub(crate) async fn watched<T>(
     console: &Console,
     since: Instant,

@@ -34,7 +34,7 @@ impl Table {
         self.rows.push(TableRow { cells, is_dim });
     }
 
-    /// Returns the table in lines that fit `width` columns, if it is known.
+    /// Returns the table as lines of at most `width` columns, if the width is known.
     pub(crate) fn lines(&self, width: Option<usize>, paint: Paint) -> String {
         let widest = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.cells.get(column));
@@ -89,7 +89,7 @@ impl Table {
     }
 }
 
-/// Returns a line whose last cell continues below its beginning.
+/// Returns a line with its last cell wrapped; the cell's further lines are indented to its first column.
 fn wrapped(line: &str, last: Option<&String>, width: usize, before_last: usize) -> String {
     match last.and_then(|last| line.strip_suffix(last.trim_end())) {
         Some(before) if columns(line) > width => {

@@ -32,7 +32,7 @@ const LONGEST_URL: usize = 4096;
 /// The maximum length of a progress message that is read, in bytes.
 const LONGEST: usize = 4096;
 
-/// The reason why a question gets no answer.
+/// The reason why a question is not answered.
 #[derive(Debug)]
 pub(super) struct Unanswerable {
     code: i32,
@@ -66,7 +66,7 @@ impl<'c> ClientHandler<'c> {
         status_line::watched(self.console, since, |waited| waiting_line(progress, waited), work).await
     }
 
-    /// Returns the lowest level of the wanted log messages; `None` if none are wanted.
+    /// Returns the lowest level of log messages that the user requested; `None` if the user requested none.
     pub(crate) fn log_level(&self) -> Option<&'static str> {
         match self.console.verbose {
             0 => None,

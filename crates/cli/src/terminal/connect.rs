@@ -39,7 +39,7 @@ const LARGEST: usize = 256 << 20;
 /// Limits far above the needs of one command.
 const ROOM: MuxRoom = MuxRoom { max_calls: 16, unasked: 256, forget: Duration::from_mins(10) };
 
-/// The wishes of the user for a connection.
+/// The user's preferences for a connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ConnectOptions {
     /// The only protocol version to use; `None` if any version may be used.
@@ -79,10 +79,10 @@ pub(crate) async fn connect(
     try_to_connect(target, mask, wishes).await.map_err(|unconnected| unconnected.failure)
 }
 
-/// Does the same as [`connect`].
+/// Connects as [`connect`] does, with an error that also contains the server's challenge.
 ///
 /// # Errors
-/// Fails in the same cases, with the server's challenge.
+/// Fails in the same cases as [`connect`].
 pub(crate) async fn try_to_connect(
     target: &Target,
     mask: Mask,

@@ -45,7 +45,7 @@ pub(crate) struct Connection {
     patience: Duration,
     last: u64,
     open: Option<u64>,
-    /// The owner of all messages on the link; there is no other owner.
+    /// The owner of all messages on the link; the link has no other owner.
     owner: Owner,
 }
 
@@ -108,12 +108,12 @@ impl Connection {
         self.hello.era
     }
 
-    /// Returns true if requests have headers that repeat parts of the requests.
+    /// Returns true if the transport is HTTP, where headers repeat parts of the requests.
     pub(super) fn over_http(&self) -> bool {
         matches!(self.wire, Wire::Http(_))
     }
 
-    /// Returns a result of this era in the form of the newest era, so that all results are shown alike.
+    /// Converts a result of this era to the form of the newest era; all results are then shown alike.
     pub(crate) fn modern<'r>(&self, method: Method, result: &'r str) -> Cow<'r, str> {
         if !self.era().shapes.tool_result {
             return Cow::Borrowed(result);

@@ -13,8 +13,8 @@ use crate::output::layout::{cut, wrap, wrap_command};
 /// The maximum length of a line that names an entry, in columns.
 const LONGEST: usize = 200;
 
-/// Returns an entry in the form for people. `target` is how the user named the server: the words after `dragoman call`, and
-/// those at the end of the command line.
+/// Formats an entry for people. `target` contains the words with which the user named the server: those after
+/// `dragoman call`, and those at the end of the command line.
 pub(crate) fn of_item(kind: ListKind, item: &Item, target: (&str, &str), console: &Console) -> String {
     let entry: Value = serde_json::from_slice(&item.text).unwrap_or_default();
     let key = cut(&one_line(&item.key[..item.key.floor_char_boundary(LONGEST * 4)]), LONGEST);
@@ -55,7 +55,7 @@ pub(crate) fn of_item(kind: ListKind, item: &Item, target: (&str, &str), console
     text
 }
 
-/// Returns a word in the form for a shell.
+/// Quotes a word for a shell, if necessary.
 pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

@@ -1,6 +1,6 @@
 //! The form of a question (elicitation): its fields, their prompts, and the valid input.
 //!
-//! This file is pure: it does not know who reads the lines. Field schemas are those of MCP: strings, numbers,
+//! This file is pure: it does not read the lines itself. Field schemas are those of MCP: strings, numbers,
 //! booleans, the choice of one value (`enum`, `oneOf`) and the choice of several (an `array` of these).
 
 use serde_json::{Number, Value};
@@ -159,10 +159,10 @@ impl Field {
         one_line(&text)
     }
 
-    /// Returns the meaning of a line.
+    /// Interprets a line that the user typed.
     ///
     /// # Errors
-    /// Returns the reason why the line is invalid, so that the caller can ask again.
+    /// Returns the reason why the line is invalid; the caller can then ask again.
     pub(super) fn read(&self, line: &str) -> Result<FieldInput, String> {
         if line.is_empty() {
             return match &self.default {

@@ -1,6 +1,6 @@
 //! The arguments of a tool or a prompt for people: names, types, defaults and meanings, from a schema that may be hostile.
 //!
-//! This file is pure: it does not know where the lines are shown.
+//! This file is pure: it does not print the lines itself.
 
 use serde_json::Value;
 
@@ -119,7 +119,7 @@ impl Parameters {
 }
 
 impl Parameter {
-    /// Returns the name in the form for people.
+    /// Returns the name as people see it.
     pub(crate) fn shown_name(&self) -> String {
         cut(&one_line(&self.name), LONGEST)
     }

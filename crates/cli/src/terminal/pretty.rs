@@ -1,6 +1,6 @@
 //! JSON with line breaks and indentation; every number and string keeps its form.
 
-/// The maximum indentation, in levels, so that hostile nesting does not multiply the size of the text.
+/// The maximum indentation, in levels; without a maximum, hostile nesting would multiply the size of the text.
 const DEEPEST: usize = 32;
 
 /// Formats valid JSON text.

@@ -16,7 +16,7 @@ const MAX_ROUNDS: u32 = 10;
 /// The maximum number of questions in one round.
 const MAX_QUESTIONS: usize = 32;
 
-/// The pause before repeating a request whose answer asked no question.
+/// The pause before a request is repeated if its answer contained no question.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// A request's result.

@@ -10,7 +10,7 @@ use crate::output::failure::Failure;
 /// The maximum number of files with the same name; each file after the first gets a number.
 const SAME: usize = 1000;
 
-/// The maximum length of a file's name without its ending, in characters.
+/// The maximum length of a file's name without its extension, in characters.
 const LONGEST: usize = 64;
 
 /// The folder to which files are saved.
@@ -56,7 +56,7 @@ fn cannot(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(format!("cannot write {}: {error}", path.display()))
 }
 
-/// Returns a harmless file name: the last part of `name`, with its own ending or one that fits the MIME type.
+/// Returns a harmless file name: the last part of `name`, with its own extension or one that fits the MIME type.
 fn file_name(name: &str, mime: &str) -> (String, String) {
     let path = name.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
     let last = path.rsplit(['/', '\\', ':']).next().unwrap_or_default();
@@ -71,7 +71,7 @@ fn file_name(name: &str, mime: &str) -> (String, String) {
     (if stem.is_empty() { "content".to_owned() } else { stem }, ending.to_owned())
 }
 
-/// Returns the usual ending for a MIME type.
+/// Returns the usual file extension for a MIME type.
 fn ending(mime: &str) -> &str {
     let essence = mime.split(';').next().unwrap_or_default().trim();
     match essence {

@@ -142,7 +142,7 @@ impl Show<'_> {
         self.print(text)
     }
 
-    /// Shows the type and size of binary content, and saves it if this is wanted.
+    /// Shows the type and size of binary content, and saves the content if there is a folder for files.
     fn blob(&self, what: &str, name: &str, mime: &str, base64: &str) -> Result<(), Failure> {
         let bytes = decoded(base64)?;
         let kind = if mime.is_empty() { "unknown type".to_owned() } else { one_line(mime) };

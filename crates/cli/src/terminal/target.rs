@@ -17,7 +17,7 @@ use upstream::route::Routes;
 /// The time for connecting to an authorization server.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// A server, in the form in which this client reaches it.
+/// A server, and how this client reaches it.
 #[derive(Debug)]
 pub(crate) enum Target {
     /// A server over HTTP.

@@ -70,7 +70,7 @@ pub(super) fn link_failure(name: &str, error: &LinkError, mask: &Mask) -> Failur
     }
 }
 
-/// Returns the message about an answer that is only a status, with the part of its body that is for people.
+/// Returns the message about an answer that is only a status, with the message for people in its body.
 fn answered(name: &str, status: u16, body: &str) -> String {
     /// The maximum length of a body in a message, in columns.
     const MOST: usize = 300;
@@ -86,8 +86,8 @@ fn answered(name: &str, status: u16, body: &str) -> String {
     format!("{name} answered HTTP {status}{gap}{told}")
 }
 
-/// Returns the failure for a server that requires credentials, or rejected those that were sent. The challenge
-/// decides how to send them.
+/// Returns the failure for a server that requires credentials, or that rejected the credentials sent. The challenge
+/// determines how to send them.
 fn credentials_refused(
     name: &str,
     status: u16,
@@ -104,7 +104,7 @@ fn credentials_refused(
     };
     let help = match (status, were_sent) {
         (403, _) => {
-            "the server knows these credentials, but they do not allow this; send others: ".to_owned()
+            "the server recognized these credentials, but they do not allow this; send others: ".to_owned()
         }
         (_, true) => "the server did not accept the credentials that were sent; send others: ".to_owned(),
         (_, false) => "this server requires credentials; send them with ".to_owned(),

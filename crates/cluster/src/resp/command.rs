@@ -1,10 +1,10 @@
-//! Commands in the form in which the store reads them: an array of byte strings.
+//! Commands, encoded as the store reads them: arrays of byte strings.
 
-/// A command, written as it will be sent.
+/// An encoded command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StoreCommand {
     parts: usize,
-    /// The parts, each with its length.
+    /// The encoded parts, each preceded by its length.
     body: Vec<u8>,
 }
 
@@ -29,7 +29,7 @@ impl StoreCommand {
         self.arg(number.to_string())
     }
 
-    /// Adds the command to bytes that will be sent.
+    /// Appends the whole command to a buffer.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(format!("*{}\r\n", self.parts).as_bytes());
         out.extend_from_slice(&self.body);

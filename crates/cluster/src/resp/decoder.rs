@@ -1,5 +1,5 @@
-//! Replies from bytes that arrive in pieces of any size. Everything is bounded, because an attacker who controls the
-//! store could send anything. No byte is examined twice.
+//! Decodes replies from bytes that arrive in pieces of any size. Every size is bounded, because an attacker who
+//! controls the store could send anything. No byte is examined twice.
 
 use bytes::{Buf as _, Bytes, BytesMut};
 
@@ -43,16 +43,16 @@ struct OpenList {
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     bytes: BytesMut,
-    /// The number of buffered bytes that contain no line end.
+    /// The number of buffered bytes that were already searched for a line end, without success.
     searched: usize,
-    /// The length of the text that comes next, if its head has been read.
+    /// The length of the next text, if its head has been read.
     text: Option<usize>,
     lists: Vec<OpenList>,
     /// The size of the reply so far.
     size: usize,
 }
 
-/// The meaning of a value's head.
+/// The parsed head of a value.
 enum Head {
     Done(StoreReply),
     Text(usize),
@@ -68,7 +68,7 @@ impl Decoder {
     /// Returns the next reply; `None` if more bytes must arrive first.
     ///
     /// # Errors
-    /// Returns the fault of the bytes.
+    /// Fails if the bytes do not follow the protocol, or exceed a bound.
     pub(crate) fn next(&mut self) -> Result<Option<StoreReply>, RespFault> {
         loop {
             let Some(value) = self.value()? else { return Ok(None) };
@@ -116,7 +116,7 @@ impl Decoder {
         }
     }
 
-    /// Puts a value into the innermost open list; returns it once no list is open.
+    /// Adds a value to the innermost open list. Returns the complete reply once no list is open.
     fn placed(&mut self, mut value: StoreReply) -> Option<StoreReply> {
         while let Some(mut list) = self.lists.pop() {
             list.values.push(value);

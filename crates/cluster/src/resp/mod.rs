@@ -1,4 +1,4 @@
-//! RESP, version 3: the protocol of Redis and Valkey, as far as a cluster needs it. Pure; this module must not know
+//! The parts of RESP 3, the protocol of Redis and Valkey, that a cluster needs. Pure; this module must not know
 //! connections or keys.
 //!
 //! | file | is for |

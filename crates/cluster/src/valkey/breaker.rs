@@ -1,6 +1,6 @@
-//! The decision whether a command is sent to the store at all: after several failures in a short time, commands fail
-//! at once until the store answers again, so that nothing waits for a store that is away. Pure; this module must not
-//! know commands.
+//! The circuit breaker for commands to the store. After several failures in a short time, commands fail immediately
+//! until the store answers again, so no request waits for an unreachable store. Pure; this module must not know
+//! commands.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ const FAILURES: usize = 5;
 /// The period in which failures are counted.
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// The time after which one command tries whether the store answers again.
+/// The time after which one command is sent as a trial, to find out if the store answers again.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The maximum duration of such a trial. After that, another command may try.
@@ -21,7 +21,7 @@ const TRIAL: Duration = Duration::from_secs(2);
 pub(crate) struct Breaker {
     /// The times of the last failures, oldest first.
     failures: Vec<Instant>,
-    /// The time from which a command may try again; `None` while commands are sent.
+    /// The time from which a trial is allowed; `None` while all commands are sent.
     retry_at: Option<Instant>,
 }
 

@@ -1,5 +1,5 @@
-//! A new connection to the store: TCP, TLS, credentials, and the checks that the store can be used. This module must not know
-//! what is stored.
+//! A new connection to the store: TCP, TLS, credentials, and the checks that the store is suitable. This module
+//! must not know what is stored.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -17,7 +17,7 @@ use crate::resp::{StoreCommand, StoreReply};
 /// The maximum time for opening a connection, and for the answers to its first commands.
 const WITHIN: Duration = Duration::from_secs(2);
 
-/// The location of a store, and the way to log in.
+/// The address of a store, and the credentials for it.
 #[derive(Debug, Clone)]
 pub(crate) struct StoreAddress {
     /// The address and the credentials.
@@ -53,7 +53,7 @@ impl Unconnected {
 }
 
 impl StoreAddress {
-    /// Opens a connection that listens to the channel. Also returns the version of the store.
+    /// Opens a connection that is subscribed to the channel. Also returns the version of the store.
     pub(crate) async fn connect(&self) -> Result<(StoreConnection, String), Unconnected> {
         let StoreUrl { is_secure, host, port, .. } = &self.url;
         let trust = is_secure.then_some(&self.trust);

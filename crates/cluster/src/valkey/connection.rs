@@ -1,5 +1,5 @@
-//! An open connection: commands go out, replies come back in the same order, announcements in between. This module must
-//! not know what is stored.
+//! An open connection: replies arrive in the order of the commands, with announcements between them. This module
+//! must not know what is stored.
 
 use std::collections::VecDeque;
 use std::io;
@@ -12,7 +12,7 @@ use transport::net::client::ByteStream;
 
 use crate::resp::{Decoder, RespFault, StoreCommand, StoreReply};
 
-/// The time after which a connection is given up if the store has commands to answer, but sends nothing.
+/// The time without any data after which a connection with unanswered commands is given up.
 const SILENCE: Duration = Duration::from_secs(5);
 
 /// The maximum number of batches whose replies have not arrived.
@@ -79,8 +79,8 @@ impl StoreConnection {
         replies.try_into().map_err(|_| Lost::Unasked)
     }
 
-    /// Serves batches until the connection is lost or no more batches can come (`None`). `announced` is notified of each
-    /// message in a channel.
+    /// Sends batches until the connection is lost, or until no more batches can come (`None`). `announced` is
+    /// notified of each message in a channel.
     pub(super) async fn serve(
         mut self,
         batches: &mut mpsc::Receiver<CommandBatch>,

@@ -17,12 +17,12 @@ pub enum StoreState {
     Unfit(UnfitStore),
 }
 
-/// The state of the connection, and its beginning.
+/// The state of the connection, and the time at which it began.
 #[derive(Debug, Clone)]
 pub struct StoreHealth {
     /// The state.
     pub state: StoreState,
-    /// The beginning of this state.
+    /// The time at which this state began.
     pub since: SystemTime,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | `breaker` | the decision whether a command is sent at all (pure) |
+//! | `breaker` | the circuit breaker, which stops commands after failures (pure) |
 //! | `server_facts` | the facts that decide whether a store can be used (pure) |
 //! | `connecting` | a new connection: TCP, TLS, credentials, the checks of the store |
 //! | `connection` | an open connection: commands out, replies and announcements in |

@@ -1,11 +1,11 @@
-//! The facts about a store that decide whether it can hold the data of a cluster, read from its answer to `INFO`. Pure;
-//! this module must not know connections.
+//! The facts that determine if a store can hold the data of a cluster, read from the store's answer to `INFO`.
+//! Pure; this module must not know connections.
 
 /// The lowest version of Redis with all commands that are used. Valkey reports the version of Redis with which it is
 /// compatible.
 const LEAST_VERSION: (u32, u32) = (7, 0);
 
-/// The maximum difference between the clock of the store and that of this machine, in milliseconds. The expiry of
+/// The maximum difference between the clocks of the store and of this machine, in milliseconds. The expiry of
 /// sealed data depends on the clocks.
 pub(crate) const MOST_SKEW_MS: i64 = 30_000;
 
@@ -49,9 +49,9 @@ impl UnfitStore {
 /// The facts about a store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ServerFacts {
-    /// The version of Redis, or the one with which Valkey is compatible.
+    /// The version of Redis, or the Redis version with which Valkey is compatible.
     pub version: String,
-    /// The handling of data when the memory is full.
+    /// The eviction policy: how data is removed when the memory is full.
     pub eviction: String,
     is_replica: bool,
     is_divided: bool,

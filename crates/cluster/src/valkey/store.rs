@@ -54,7 +54,7 @@ impl Store {
         self.health.borrow().clone()
     }
 
-    /// Returns the changes of the connection's state.
+    /// Returns a receiver for the connection's state.
     pub(crate) fn changes(&self) -> watch::Receiver<Arc<StoreHealth>> {
         self.health.subscribe()
     }

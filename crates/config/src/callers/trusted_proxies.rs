@@ -33,7 +33,8 @@ impl TrustedProxies {
         *self == Self::Nobody
     }
 
-    /// Returns true if the peer of a connection is a trusted proxy. Proxies that are only counted may have any address.
+    /// Returns true if the peer of a connection is a trusted proxy. If only the number of proxies is configured, a
+    /// proxy may have any address.
     pub fn contains(&self, peer: std::net::IpAddr) -> bool {
         match self {
             Self::Nobody => false,

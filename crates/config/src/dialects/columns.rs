@@ -1,4 +1,4 @@
-//! The schema of a custom dialect, generated from the table of columns, so that it contains each column with its
+//! The schema of a custom dialect. It is generated from the table of columns, and contains each column with its
 //! meaning. This module must not know which code uses a column.
 
 use std::borrow::Cow;

@@ -1,4 +1,5 @@
-//! Dialects: the points on which systems behave differently. This module must not know the code that reads a column of a dialect.
+//! Dialects: the behavior of endpoints where systems differ. This module must not know the code that reads a column
+//! of a dialect.
 //!
 //! | file | is for |
 //! |---|---|

@@ -116,7 +116,8 @@ fn auth(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
     }
 }
 
-/// Adds notes if some people cannot sign in, or if no server uses the account with which they sign in.
+/// Adds notes if no server uses the accounts with which people sign in, if these people can also use other servers,
+/// or if people on other machines cannot sign in.
 fn sign_in(reader: &mut Reader<'_>, said: &Entry, login: &Login, config: &Config) {
     let is_for_them = |server: &Server| match &server.link {
         Link::Native(native) => native.site.as_ref().is_some_and(|site| site.login),

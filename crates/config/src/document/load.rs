@@ -46,8 +46,8 @@ pub fn load_over(base: Config, text: &str, file: &str, lookup: &Lookup<'_>) -> R
     load_knowing(Some(base), text, file, lookup, &|_| None)
 }
 
-/// Reads a configuration, which extends `base` if given. Adds notes on names of tools and prompts that embedded servers do
-/// not have; `offers` returns the names that an embedded server has.
+/// Reads a configuration that extends `base`, if there is one. Adds notes on names of tools and prompts that
+/// embedded servers do not have; `offers` returns the names that an embedded server has.
 ///
 /// # Errors
 /// The same as for [`load`].

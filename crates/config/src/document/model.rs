@@ -180,7 +180,8 @@ impl Config {
         self.management.is_some() || self.admin.is_some()
     }
 
-    /// Returns true if the default profile contains all servers because none were chosen. A list of all servers counts as a choice.
+    /// Returns true if the default profile contains all servers because none were chosen. An explicit list of all
+    /// servers is a choice, too.
     pub fn default_has_all(&self) -> bool {
         self.profiles.get(DEFAULT_PROFILE).is_some_and(|profile| !profile.chosen)
     }

@@ -97,8 +97,8 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Checks names in access rules and rate limits. An access rule refers to an item by the server's own name for the item, so
-    /// that renaming the item does not change the rule.
+    /// Checks names in access rules and rate limits. An access rule refers to an item by the server's own name for
+    /// the item, so a renamed item still matches the rule.
     pub(crate) fn public(&self, reader: &mut Reader<'_>, entry: &Entry, what: NamedItemKind) {
         let profiles = &self.config.profiles;
         let old = |name: &str| profiles.values().find_map(|profile| old_name(profile, name));
@@ -177,8 +177,8 @@ impl<'a> Names<'a> {
         reader.note(at, message, help);
     }
 
-    /// The tools and prompts of a server, if it is an embedded one; `None` if its prefixed names would be so long that they
-    /// are shortened.
+    /// The tools and prompts of an embedded server; `None` for other servers, or if one of the prefixed names would
+    /// be shortened.
     fn offered(&self, server: &str) -> Option<Rc<Offered>> {
         if let Some(known) = self.known.borrow().get(server) {
             return known.clone();

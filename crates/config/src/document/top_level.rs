@@ -24,7 +24,7 @@ use crate::values::words::is_word_of;
 const FOREIGN_KEYS: &str = "advanced context experimental general globalShortcut hooks ide inputs isUsingBuiltInNodeForMcp mcp \
     model output preferences privacy sandbox security selectedAuthType telemetry theme tools ui version";
 
-/// The configuration on top of `base`: keys that are missing in the file keep their values from `base`.
+/// Reads the configuration on top of `base`: keys that are missing in the file keep their values from `base`.
 pub(crate) fn read(reader: &mut Reader<'_>, root: &Rc<Node>, base: Config, offers: &Offers<'_>) -> Config {
     let mut config = base;
     let Some(mut fields) = reader.fields(root, Config::WHAT) else { return config };
@@ -81,8 +81,8 @@ fn read_endpoints(reader: &mut Reader<'_>, fields: &mut Fields<'_>, config: &mut
     }
 }
 
-/// Reads `mcpServers`, or `servers` as one editor calls it, on top of the existing servers. The result contains the names
-/// of all servers, including those that could not be read, so that these are not reported as unknown.
+/// Reads `mcpServers`, or `servers` as one editor calls it, on top of the existing servers. The result contains the
+/// names of all servers, including those that could not be read; otherwise, these would be reported as unknown.
 fn read_servers(reader: &mut Reader<'_>, fields: &mut Fields<'_>, config: &mut Config) {
     let own = fields.take("mcpServers");
     let other = fields.take("servers");

@@ -1,5 +1,5 @@
-//! The comments of a text, in YAML and in JSON, so that an edit can be refused if it loses one. This module must not know what is
-//! edited.
+//! Finds the comments of a text, in YAML and in JSON. An edit that loses a comment can then be refused. This module
+//! must not know what is edited.
 
 use std::ops::Range;
 
@@ -56,7 +56,7 @@ fn hash_in(line: &str, start: usize, texts: &[Range<usize>]) -> Option<usize> {
     hashes.filter(|at| begins(*at)).map(|at| start + at).find(|at| !is_text(*at))
 }
 
-/// Collects the positions of all texts in quotes, in which `#` has no meaning.
+/// Collects the ranges of all quoted texts, because `#` has no meaning inside them.
 fn quoted(text: &str, node: &Node, found: &mut Vec<Range<usize>>) {
     let is_quoted = |at: &Range<usize>| text.get(at.clone()).is_some_and(|raw| raw.starts_with(['"', '\'']));
     match &node.kind {

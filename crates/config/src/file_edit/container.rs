@@ -24,7 +24,7 @@ pub(super) enum Element<'e> {
 /// A mapping or a list in the text.
 pub(super) struct Container<'t> {
     text: &'t str,
-    /// The text without the comments that JSON does not have; all positions are the same.
+    /// The text with blanks instead of the comments `//` and `/* */`; all positions are unchanged.
     plain: String,
     /// The range of the container; in block style, the range may extend past the container.
     at: Range<usize>,
@@ -35,7 +35,8 @@ pub(super) struct Container<'t> {
 }
 
 impl<'t> Container<'t> {
-    /// Returns the container of a node; `None` if the node is not a container, or is written in another place.
+    /// Returns the container of a node; `None` if the node is not a container, or if its text cannot be edited
+    /// here.
     pub(super) fn of(text: &'t str, node: &Rc<Node>) -> Option<Self> {
         let (mut elements, is_list): (Vec<Range<usize>>, bool) = match &node.kind {
             NodeKind::Map(entries) => {
@@ -84,7 +85,7 @@ impl<'t> Container<'t> {
         comments::are_kept(self.text, &own, &without).then_some(without)
     }
 
-    /// Returns the text in which an entry of this container that has no value gets a mapping with one member.
+    /// Returns the text in which `entry`, which has no value, gets a mapping with one member as its value.
     pub(super) fn fill(&self, entry: &Entry, key: &str, value: &Value) -> Option<String> {
         let colon = self.colon(entry.key_at.end)?;
         if self.is_flow {
@@ -227,8 +228,8 @@ impl<'t> Container<'t> {
         Some(kept)
     }
 
-    /// Returns the part of the text that belongs to one element in flow style: its lines with the comment at their end if no
-    /// other element is on these lines, and otherwise only the element.
+    /// Returns the part of the text that belongs to one element in flow style. If no other element is on the same
+    /// lines, this part consists of the whole lines, including a comment at their end.
     fn own_part(&self, index: usize) -> Option<Range<usize>> {
         let one = self.elements.get(index)?.clone();
         let end = self.comma_after(one.end).map_or(one.end, |comma| comma + 1);
@@ -265,7 +266,7 @@ impl<'t> Container<'t> {
         starts_as_json(self.text) || (!self.is_list && self.elements.first().is_some_and(quoted))
     }
 
-    /// Returns the indentation of one level, as the first indented line of the file shows it.
+    /// Returns the indentation of one level, taken from the first indented line of the file.
     fn step(&self) -> String {
         let lines = self.plain.lines().filter(|line| !line.trim().is_empty());
         let mut leads = lines.map(|line| &line[..line.len() - line.trim_start_matches(BLANKS).len()]);
@@ -304,7 +305,7 @@ impl<'t> Container<'t> {
         &self.text[self.line_start(at)..self.first_in_line(at)]
     }
 
-    /// Returns true if an element of this container is the first thing in its line.
+    /// Returns true if an element of this container begins its line, after the indentation.
     fn begins_a_line(&self, at: usize) -> bool {
         self.first_in_line(at) == at && self.line_start(at) > self.at.start
     }
@@ -319,7 +320,7 @@ impl<'t> Container<'t> {
         bare.starts_with('#') && line.len() - bare.len() >= least
     }
 
-    /// Returns the position of the comma after an element, across comments.
+    /// Returns the position of the comma after an element; comments between them are skipped.
     fn comma_after(&self, at: usize) -> Option<usize> {
         let mut at = at;
         loop {
@@ -361,8 +362,8 @@ fn end_of_entry(text: &str, entry: &Entry) -> usize {
     end_of(text, &entry.value, entry.key_at.end)
 }
 
-/// Returns the end of the last text of a node that begins at `least` or later. The parser's own end of a block is after it,
-/// at the next token.
+/// Returns the position at which the text of a node ends, or `least` if that is later. The parser's end of a block
+/// cannot be used, because it is at the next token.
 fn end_of(text: &str, node: &Node, least: usize) -> usize {
     let own = text.get(node.at.clone()).unwrap_or_default();
     let whole = node.at.start + own.trim_end().len();

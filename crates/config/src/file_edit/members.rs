@@ -1,5 +1,5 @@
-//! The members of one mapping at the top of a text: read, put and removed. Clients keep their servers in such a mapping, too. This
-//! module must not know the name of any key.
+//! Reads, adds and removes the members of one top-level mapping of a text. Clients keep their servers in such a
+//! mapping, too. This module must not know the name of any key.
 
 use std::rc::Rc;
 
@@ -34,7 +34,8 @@ fn value_of(node: &Node) -> Value {
     }
 }
 
-/// Returns the text in which the mapping below `key` has a member `name` with this value; a member with this name is replaced.
+/// Returns the text in which the mapping below `key` has a member `name` with this value. An existing member with
+/// this name is replaced.
 ///
 /// # Errors
 /// Fails if the text is not a mapping, or cannot be edited safely.
@@ -67,7 +68,7 @@ pub(super) fn insert_member(text: &str, key: &str, name: &str, value: &Value) ->
     if is_right { Ok(edited) } else { Err(EditFault::by_hand()) }
 }
 
-/// A file such as `{}`, which clients write when they start.
+/// Returns true for a file that contains only `{}`, as clients write it when they start.
 fn is_empty_json(root: &Node, text: &str) -> bool {
     root.entries().is_empty() && text.split_whitespace().collect::<String>() == "{}"
 }

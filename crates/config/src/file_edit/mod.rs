@@ -1,14 +1,14 @@
 //! Edits the text of a configuration file: adds and removes servers, and keeps every comment and every other byte.
 //!
-//! An edit inserts or removes whole lines, or parts of a line, at positions that the parser reports. Afterwards, the new
-//! text is parsed and compared with the old one: if anything differs besides the wanted change, or a comment is missing that does
-//! not belong to the removed element, the edit is refused.
+//! An edit inserts or removes whole lines, or parts of a line, at positions that the parser reports. Afterwards,
+//! the new text is parsed and compared with the old one: the edit is refused if it changed anything else, or if it
+//! lost a comment that does not belong to the removed element.
 //!
 //! | file | is for |
 //! |---|---|
 //! | `comments` | the comments of a text, which an edit must keep |
-//! | `container` | elements of one mapping or list: inserted, removed |
-//! | `members` | the members of one mapping: read, put, removed |
+//! | `container` | inserts and removes elements of one mapping or list |
+//! | `members` | reads, adds and removes the members of one mapping |
 //! | `render` | a value in the notation of its surroundings: YAML blocks, flow style, JSON |
 //! | `differences` | the lines that an edit changed, without secrets |
 //!
@@ -50,7 +50,7 @@ impl EditFault {
         Self { message: message.into(), help: help.into() }
     }
 
-    /// The text is valid, but its form is not one that can be edited safely.
+    /// Returns the fault for a valid text that cannot be edited safely because of its form.
     fn by_hand() -> Self {
         Self::new("the file is written in a form that cannot be edited safely", "edit the file by hand")
     }
@@ -276,7 +276,7 @@ fn has_one_less(old: &Node, new: &Node, name: &str) -> bool {
     kept.len() == new.entries().len() && kept.iter().zip(new.entries()).all(is_kept)
 }
 
-/// Returns true if a node is read as this value.
+/// Returns true if a node has this value.
 fn is_value(node: &Node, value: &Value) -> bool {
     match (&node.kind, value) {
         (NodeKind::Null, Value::Null) => true,

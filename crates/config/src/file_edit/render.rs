@@ -65,8 +65,8 @@ pub(super) fn json_member(key: &str, value: &Value, indent: usize, step: usize, 
     format!("{}: {}", Value::from(key), json(value, indent, step, newline))
 }
 
-/// Returns a JSON text whose lines are indented by one space for each level, with another indentation: `lead`, and `step` for
-/// each level below it. The first line is not indented.
+/// Changes the indentation of a JSON text from one space for each level to `lead`, followed by `step` for each
+/// level. The first line is not indented.
 pub(super) fn indented(json: &str, lead: &str, step: &str) -> String {
     let mut out = String::with_capacity(json.len() * 2);
     for (number, line) in json.split('\n').enumerate() {
@@ -102,12 +102,12 @@ fn scalar(text: &str) -> String {
     if is_plain_text(text) { text.to_owned() } else { Value::from(text).to_string() }
 }
 
-/// Returns true if a text without quotes is read as this text in a block: nothing in it has a meaning in YAML.
+/// Returns true if a text needs no quotes in a YAML block, because nothing in it has a special meaning.
 pub(super) fn is_plain_text(text: &str) -> bool {
     has_plain_form(text) && !means_something_else(text)
 }
 
-/// Returns true if a text without quotes is read as this text; a list may also contain options such as `-y`.
+/// Returns true if a text needs no quotes. This includes options such as `-y`, which a list may contain.
 pub(super) fn is_bare_text(text: &str) -> bool {
     let option = text.trim_start_matches('-');
     (has_plain_form(text) || (option.len() < text.len() && has_plain_form(option)))
@@ -124,12 +124,12 @@ fn has_plain_form(text: &str) -> bool {
         && !text.contains(" #")
 }
 
-/// Returns true if a text needs no quotes in flow style, where brackets and commas have a meaning, too.
+/// Returns true if a text needs no quotes in flow style, where brackets and commas also have a special meaning.
 fn is_flow_text(text: &str) -> bool {
     is_bare_text(text) && !text.contains([',', '{', '}', '[', ']'])
 }
 
-/// Returns true for texts that YAML, or a reader of it, takes for a number, a flag or nothing.
+/// Returns true for texts that a YAML parser may read as a number, a boolean or null.
 fn means_something_else(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let is_word =

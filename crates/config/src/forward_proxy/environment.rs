@@ -26,8 +26,9 @@ pub struct UnusableProxy {
 }
 
 impl EnvironmentProxies {
-    /// Reads the variables through `env`: names in lower case come first, and an empty variable counts as unset.
-    /// `HTTP_PROXY` is ignored in a CGI program, because a client can set it there with the header `Proxy` (CVE-2016-5385).
+    /// Reads the variables through `env`: names in lower case come first, and an empty variable is treated as
+    /// unset. `HTTP_PROXY` is ignored in a CGI program, because a client can set it there with the header `Proxy`
+    /// (CVE-2016-5385).
     pub fn read(env: &dyn Fn(&str) -> Option<String>) -> Self {
         let set = |name: &'static str| {
             env(name).filter(|value| !value.trim().is_empty()).map(|value| (name, value))

@@ -1,4 +1,4 @@
-//! `cluster`: several gateways that work as one, and the store through which they do so.
+//! `cluster`: several gateways that work as one, and the store that they share.
 
 use std::fmt;
 
@@ -89,7 +89,7 @@ pub struct StoreUrl {
 /// The reason why a text is not the URL of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum StoreUrlFault {
-    /// The scheme is another one.
+    /// The scheme is neither `redis` nor `rediss`.
     #[error("the URL of the store must begin with redis:// or rediss://")]
     Scheme,
     /// There is no valid host or port.
@@ -110,8 +110,8 @@ impl StoreUrlFault {
 }
 
 impl StoreUrl {
-    /// Reads `redis://user:password@host:port/database`. The default port is 6379, the default database 0. A single
-    /// text in front of `@` without a colon is a user's name.
+    /// Reads `redis://user:password@host:port/database`. The default port is 6379, the default database 0. Without
+    /// a colon, the text before `@` is a user name.
     ///
     /// # Errors
     /// Returns the fault, which does not quote the text.

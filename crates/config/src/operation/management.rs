@@ -30,7 +30,8 @@ pub(crate) fn is_for_every_login(management: Option<&Management>, auth: &Auth) -
         && ways_to_log_in(auth).iter().any(|(is_there, _)| *is_there)
 }
 
-/// The ways in which people log in with accounts of their own.
+/// The keys of `auth` by which people log in with their own accounts, each with a flag that is true if it is
+/// configured.
 fn ways_to_log_in(auth: &Auth) -> [(bool, &'static str); 4] {
     [
         (!auth.users.is_empty(), "users"),

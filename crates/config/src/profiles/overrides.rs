@@ -100,7 +100,7 @@ impl Spelling<Text> for AnyJson {
     }
 }
 
-/// A value as JSON text, and the form of it that may be shown.
+/// A value as JSON text, and the same text without secrets, which may be shown.
 fn json_of(reader: &mut Reader<'_>, node: &Rc<Node>) -> Option<(String, String)> {
     let joined = |parts: Vec<(String, String)>, [open, close]: [char; 2]| {
         let (values, shown): (Vec<String>, Vec<String>) = parts.into_iter().unzip();

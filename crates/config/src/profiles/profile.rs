@@ -112,11 +112,12 @@ impl UriRules {
     }
 }
 
-/// The prefix of clients that call their entry `dragoman`, as the hints at startup do.
+/// The prefix of clients whose entry for the gateway is named `dragoman`, as the hints at startup suggest.
 const USUAL_PREFIX: &str = "mcp__dragoman__";
 
 impl Profile {
-    /// The prefix that clients put before the names of a profile without a dialect, as far as its length matters.
+    /// The prefix with which the length of names is limited in a profile without a dialect: `clientPrefix`, or else
+    /// the longer one of the two usual prefixes.
     pub fn prefix_of_clients(&self, slug: &str) -> String {
         let by_name = || format!("mcp__{slug}__");
         let usual = || Some(by_name()).filter(|own| own.len() > USUAL_PREFIX.len());

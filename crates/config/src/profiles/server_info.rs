@@ -74,7 +74,7 @@ impl ServerInfo {
         format!("{{\"name\":{}{title},\"version\":{}}}", quote(name), quote(version))
     }
 
-    /// The whole description, of which `short` is the beginning.
+    /// The complete description, which begins with `short`.
     pub fn whole(&self, short: &str) -> String {
         let mut whole = short.trim_end_matches('}').to_owned();
         for (key, text) in [("description", &self.description), ("websiteUrl", &self.website_url)] {

@@ -23,7 +23,8 @@ impl ReferenceKind {
     }
 }
 
-/// The known names, including those of values that could not be read, so that these are not reported as unknown.
+/// The known names, including those of values that could not be read; otherwise, these would be reported as
+/// unknown.
 #[derive(Default)]
 pub(crate) struct KnownNames([IndexSet<String>; 3]);
 

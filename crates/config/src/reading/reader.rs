@@ -42,7 +42,7 @@ pub(crate) struct Reader<'a> {
     pub(crate) switched_off: bool,
 }
 
-/// The entries of one mapping, each of which is taken once.
+/// The entries of one mapping. Each entry is taken at most once.
 pub(crate) struct Fields<'n> {
     left: Vec<&'n Entry>,
     /// The position of the whole mapping.
@@ -50,7 +50,7 @@ pub(crate) struct Fields<'n> {
 }
 
 impl<'n> Fields<'n> {
-    /// The entry with this key, if there is one; a key without a value counts as absent.
+    /// The entry with this key, if there is one; a key without a value is treated as absent.
     pub(crate) fn take(&mut self, key: &str) -> Option<&'n Entry> {
         let index = self.left.iter().position(|entry| entry.key == key)?;
         Some(self.left.remove(index)).filter(|entry| !matches!(entry.value.kind, NodeKind::Null))
@@ -173,7 +173,7 @@ impl<'a> Reader<'a> {
         Some(Fields { left: entries.iter().filter(|entry| !entry.repeated).collect(), at: node.at.clone() })
     }
 
-    /// The items of a list; a single value counts as a list of one if `or_one` is true.
+    /// The items of a list; a single value is accepted as a list of one if `or_one` is true.
     pub(crate) fn items<'n>(
         &mut self,
         node: &'n Rc<Node>,
@@ -263,7 +263,7 @@ impl<'a> Reader<'a> {
         self.within(key, |reader| reader.flag(&entry.value)).unwrap_or(default)
     }
 
-    /// One of a few words; case, `-` and `_` do not matter.
+    /// Reads one of a few words; case, `-` and `_` do not matter.
     pub(crate) fn word<T: Copy>(&mut self, node: &Node, words: &[(&str, T)]) -> Option<T> {
         let names: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
         let text = self.text(node, &list(&names))?;
@@ -301,14 +301,14 @@ impl<'a> Reader<'a> {
         self.fault(&node.at, format!("expected {what}, found {found}"), format!("write {what}"));
     }
 
-    /// Rejects a name that must be defined elsewhere and is not.
+    /// Rejects a name that is not defined in the section where it must be defined.
     pub(crate) fn refuse_unknown(&mut self, node: &Node, name: &Text, kind: ReferenceKind) {
         if let Some((message, help)) = self.known.unknown(name, kind) {
             self.fault(&node.at, message, help);
         }
     }
 
-    /// Rejects a key by its former name, and reports its current name.
+    /// Rejects a key that is written under its former name, and reports its current name.
     pub(crate) fn refuse_former(&mut self, entry: &Entry, now: &str) {
         let message = format!("`{}` is now called `{now}`", clip(&entry.key));
         self.fault(&entry.key_at, message, format!("rename the key to `{now}`"));

@@ -16,11 +16,11 @@ pub(crate) trait Section: Clone + Default + JsonSchema + 'static {
     /// The table of the section's keys.
     const ROWS: &'static [SectionKey<Self>];
 
-    /// Describes the value of each row, in the same order. Only the published schema and the documentation need this; it is not in
-    /// the table, so that the program contains none of it.
+    /// Describes the value of each row, in the same order. Only the published schema and the documentation need
+    /// this. It is not part of the table, so the program does not contain it.
     fn described() -> Vec<DescribedValue>;
 
-    /// Checks the keys together. `sound` is false if one of them could not be read.
+    /// Checks the combination of the keys. `sound` is false if one of them could not be read.
     fn check(&mut self, _reader: &mut Reader<'_>, _entry: &Entry, _sound: bool) {}
 
     /// Handles the entries without a row: by default, they are faults.
@@ -239,7 +239,7 @@ pub(crate) fn schema<S: Section>(generator: &mut SchemaGenerator) -> Schema {
     schema
 }
 
-/// Allows null in the schema, because a key without a value counts as absent.
+/// Allows null in the schema, because a key without a value is treated as absent.
 fn allow_null(schema: &mut Schema) {
     let Some(object) = schema.as_object_mut() else { return };
     if object.contains_key("$ref") || object.contains_key("anyOf") || object.contains_key("oneOf") {

@@ -173,8 +173,8 @@ pub enum HttpTransport {
     Sse,
 }
 
-/// Reads a program: the one in `chosen`, or the one from the base. Missing keys keep their values from the base if both
-/// have the same program.
+/// Reads a program from `chosen`, or else takes it from the base. Missing keys keep their values from the base if
+/// both have the same program.
 pub(crate) fn read_stdio(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,
@@ -216,8 +216,8 @@ fn note_shell_line(reader: &mut Reader<'_>, entry: &Entry, command: &Text, has_a
     }
 }
 
-/// Reads a URL: the one in `chosen`, or the one from the base. Missing keys keep their values from the base only if the
-/// two URLs are equal, because headers for one server must not be sent to another.
+/// Reads a URL from `chosen`, or else takes it from the base. Missing keys keep their values from the base only if
+/// the two URLs are equal, because headers for one server must not be sent to another.
 pub(crate) fn read_http(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,
@@ -243,7 +243,7 @@ pub(crate) fn read_http(
     Some(HttpLink { url: url?, transport, ..link })
 }
 
-/// The checksum of a bundle.
+/// Checks the form of a bundle's checksum.
 fn sha256(text: &Text) -> Result<(), check::Flaw> {
     let digits = text.expose();
     if digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -255,7 +255,7 @@ fn sha256(text: &Text) -> Result<(), check::Flaw> {
     ))
 }
 
-/// The name of a setting of a bundle.
+/// Checks the name of a bundle's setting.
 fn setting(name: &str) -> Result<String, check::Flaw> {
     if name.is_empty() || name.len() > 200 || name.contains(char::is_control) {
         return Err(check::Flaw::new(

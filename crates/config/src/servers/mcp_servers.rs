@@ -18,7 +18,7 @@ use crate::values::suggest;
 use crate::values::wording::clip;
 use crate::values::words::is_word_of;
 
-/// All keys of a server that have a meaning here.
+/// All keys of a server's entry that Dragoman itself defines.
 fn own_keys() -> impl Iterator<Item = &'static str> {
     keys::<Server>().into_iter().chain(LINKS).chain(link_keys())
 }
@@ -56,15 +56,15 @@ const TYPES: &[(&str, Type)] = &[
     ("sse", Type::Http(HttpTransport::Sse)),
 ];
 
-/// The servers in file order, with the names of those that could not be read, so that these are not reported as
-/// unknown.
+/// The servers in file order, and the names of all entries. The names include entries that could not be read, so
+/// that references to them are not reported as unknown.
 #[derive(Default)]
 pub(crate) struct Servers {
     pub(crate) servers: IndexMap<String, Server>,
     pub(crate) names: IndexSet<String>,
 }
 
-/// The servers of a block, each on top of the server with the same name in `base`.
+/// Reads the servers of a block. Each entry is merged onto the server with the same name in `base`.
 pub(crate) fn read(reader: &mut Reader<'_>, node: &Node, base: &IndexMap<String, Server>) -> Servers {
     let mut found = Servers::default();
     let Some(fields) = reader.fields(node, "a mapping of servers by name") else { return found };
@@ -192,7 +192,7 @@ fn said_transport(given: GivenType<'_>) -> Option<HttpTransport> {
     if let Some((_, Some(Type::Http(transport)))) = given { Some(transport) } else { None }
 }
 
-/// Rejects keys of other kinds of links, which have no effect here.
+/// Rejects keys that belong to other kinds of links, because they have no effect together with `chosen`.
 fn refuse_other_links(reader: &mut Reader<'_>, fields: &mut Fields<'_>, chosen: &str) {
     for key in link_keys() {
         let Some(entry) = fields.take(key) else { continue };
@@ -262,7 +262,8 @@ fn note_foreign(reader: &mut Reader<'_>, fields: Fields<'_>) {
     }
 }
 
-/// Names that users of other gateways write, without case and `-` or `_`, with the advice to use the key that means the same.
+/// Key names from other gateways, in lower case and without `-` and `_`, each with advice that names Dragoman's
+/// equivalent key.
 const SYNONYMS: [(&[&str], &str); 3] = [
     (
         &[

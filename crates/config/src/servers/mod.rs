@@ -7,7 +7,7 @@
 //! | [`server_tools`], [`tool_calls`] | the tools that a server serves; the rules for calls to single tools |
 //! | [`links`] | programs, and URLs with their headers |
 //! | [`native`] | servers inside the gateway |
-//! | [`route`] | the way to a server: its proxy, and its files for TLS |
+//! | [`route`] | the route to a server: its proxy, and its files for TLS |
 //! | [`pass_headers`] | the headers of clients' requests that a server gets |
 //! | [`consent`] | the consent of a server's users |
 

@@ -14,7 +14,7 @@ use crate::values::words::is_word_of;
 /// The maximum number of headers that one server gets from clients' requests.
 const MOST: usize = 16;
 
-/// Headers that say from where, or through which proxies, a request reached Dragoman.
+/// Headers that contain the address of a client, or the proxies that forwarded its request.
 const ON_THE_WAY: &str =
     "cf-connecting-ip forwarded true-client-ip via x-client-ip x-cluster-client-ip x-real-ip";
 

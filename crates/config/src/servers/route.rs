@@ -1,5 +1,5 @@
-//! The way to a server: `proxy`, and the files of `tls` for connections to it. This module must not know the contents of files, or
-//! how connections are made.
+//! The route to a server: `proxy`, and the files of `tls` for connections to it. This module must not know the
+//! contents of files, or how connections are made.
 
 use std::path::{Path, PathBuf};
 

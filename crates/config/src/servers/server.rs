@@ -147,7 +147,7 @@ impl Link {
 }
 
 impl Server {
-    /// Rejects the combination of one connection for all clients with one connection for each.
+    /// Rejects `dedicatedConnections: 0` together with an `affinity` that requires separate connections.
     fn refuse_single_of_many(&self, reader: &mut Reader<'_>, entry: &Entry) {
         let is_many = self.affinity != Affinity::Shared && self.dedicated_connections == Some(0);
         let Some(written) = entry.value.entry("dedicatedConnections").filter(|_| is_many) else { return };
@@ -229,7 +229,7 @@ words! {
     }
 }
 
-/// The word for an affinity, including its former word `auto`.
+/// Reads and writes an affinity. The former word `auto` is accepted as well.
 struct AffinityWord;
 
 impl Spelling<Affinity> for AffinityWord {
@@ -253,10 +253,11 @@ impl Spelling<Affinity> for AffinityWord {
     }
 }
 
-/// From this number on, a timeout without a unit is in milliseconds, because nobody waits a quarter of an hour for one answer.
+/// The smallest number without a unit that is read as milliseconds; smaller numbers are seconds. Nobody waits a
+/// quarter of an hour for one answer.
 const BARE_MILLISECONDS_FROM: f64 = 1000.0;
 
-/// A time limit for a server, at most this long.
+/// The spelling of a time limit, which is at most this long.
 pub(crate) struct Timeout(Duration);
 
 impl Timeout {

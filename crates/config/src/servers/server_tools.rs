@@ -1,6 +1,7 @@
-//! The selection of the tools that a server serves, written in the server's entry as many clients write it. A tool that a client's
-//! file excludes must not reappear when the file is pasted into a configuration, so an unknown key that looks like such a selection
-//! is a fault. This module must not know profiles; the names are the server's own, without any prefix.
+//! The selection of the tools that a server serves, in the spellings of many clients. If a client's file excludes a
+//! tool, the tool must not reappear when the file is pasted into a configuration. Therefore, an unknown key that
+//! looks like such a selection is a fault. This module must not know profiles; the names are the server's own,
+//! without any prefix.
 
 use std::rc::Rc;
 

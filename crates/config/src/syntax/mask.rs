@@ -43,7 +43,7 @@ fn literal_below(node: &Node, secret: bool) -> Option<Span> {
     }
 }
 
-/// Returns true if a key's name says that its value is a secret.
+/// Returns true if a key's name indicates that its value is a secret.
 pub fn marks_secret(key: &str) -> bool {
     let plain = plain_key(key);
     SECRET_WORDS.iter().filter(|word| **word != "clientid").chain(KEY_WORDS).any(|word| plain.contains(word))
@@ -92,10 +92,10 @@ fn walk(source: &Source<'_>, node: &Node, secret: bool, secrets: &mut Vec<Span>)
     }
 }
 
-/// An item of a list as an option of a program.
+/// A list item, interpreted as a command-line option that may contain a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SecretOption {
-    /// It names no secret.
+    /// The item does not name a secret.
     No,
     /// The option's name marks the next item as secret.
     Alone,
@@ -104,7 +104,7 @@ pub enum SecretOption {
 }
 
 impl SecretOption {
-    /// Reads an item of a list.
+    /// Interprets a list item.
     pub fn of(text: &str) -> Self {
         let end = text.find(['=', ':']);
         let name = &text[..end.unwrap_or(text.len())];
@@ -136,7 +136,8 @@ fn behind(source: &Source<'_>, at: &Span, position: usize) -> Vec<Span> {
     all.into_iter().map(|span| span.start.max(from)..span.end).filter(|span| !span.is_empty()).collect()
 }
 
-/// Returns true if positions in the text of a scalar are not those in its spelling.
+/// Returns true if a scalar is spelled with escapes or line breaks, so that positions in its text differ from
+/// positions in the file.
 fn has_escapes(raw: &str) -> bool {
     match raw.as_bytes().first() {
         Some(b'"') => raw.contains(['\\', '\n']),

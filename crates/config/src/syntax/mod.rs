@@ -4,7 +4,7 @@
 //! | file | is for |
 //! |---|---|
 //! | [`source`] | positions in a text, and lines that may be shown to people |
-//! | [`parse`] | YAML as a tree of nodes; only this file knows the YAML library |
+//! | [`parse`] | YAML as a tree of nodes; only this file uses the YAML library |
 //! | [`json_comments`] | the comments that editors allow in JSON |
 //! | [`mask`] | the secret parts of a file, which no report quotes |
 //! | [`substitute`] | `${…}`, filled in after parsing |

@@ -1,7 +1,8 @@
-//! Parses YAML text (JSON is YAML) into a tree of nodes that know their positions.
+//! Parses YAML text (JSON is YAML) into a tree of nodes with positions.
 //!
-//! Only this module knows the YAML library. It reads only the structure of a text. The code that reads a scalar decides whether the
-//! scalar is a number or a text, so `version: 1.10` keeps its zero. Every node can be reported with its own position.
+//! Only this module uses the YAML library. It reads only the structure of a text. The code that reads a scalar
+//! decides whether the scalar is a number or a text, so `version: 1.10` keeps its zero. Every node can be reported
+//! with its own position.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -54,7 +55,7 @@ impl Node {
 pub(crate) enum NodeKind {
     /// No value: an empty value, `~` or `null`.
     Null,
-    /// Any scalar: its text, and true if the scalar is quoted or a block scalar, and therefore a text.
+    /// A scalar: its text, and a flag that is true for quoted and block scalars, which are always text.
     Scalar {
         text: String,
         quoted: bool,
@@ -222,7 +223,8 @@ impl Builder {
         self.place(node, &at)
     }
 
-    /// Limits the work even if aliases and merges multiply the contents of the file.
+    /// Adds to the total cost of the document. Fails above the maximum, because aliases and merges can multiply the
+    /// contents of the file.
     fn spend(&mut self, cost: usize, at: &Span) -> Result<(), Broken> {
         self.spent = self.spent.saturating_add(cost);
         if self.spent <= MAX_COST {

@@ -10,7 +10,7 @@ use crate::values::text::Text;
 /// The maximum length of a filled-in text, in bytes.
 pub const MAX_FILLED_BYTES: usize = 1 << 20;
 
-/// The sources of the values of `${…}`.
+/// The sources from which `${…}` is filled in.
 pub struct Lookup<'a> {
     /// The value of an environment variable, if it is set.
     pub env: &'a dyn Fn(&str) -> Option<String>,
@@ -136,7 +136,8 @@ fn variables(literal: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// A `$NAME` that would be sent literally. In the middle of a secret, the name may be part of the secret, so it is not quoted.
+/// The gap for a `$NAME` that would be sent literally. In the middle of a secret, the name may be part of the
+/// secret, so it is not quoted.
 fn bare(before: &str, name: &str, secret: bool) -> Gap {
     let is_alone = before.chars().next_back().is_none_or(|c| matches!(c, ' ' | '=' | ':' | '/' | ','));
     let (written, name) = if secret && !is_alone {

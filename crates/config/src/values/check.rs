@@ -1,7 +1,7 @@
 //! Checks of values: server names, URLs, headers, commands, paths.
 //!
-//! Pure functions, each for one value. They know nothing about positions in files; the reader adds those. A message shows
-//! a text only in the form that people may see.
+//! Pure functions, each for one value. They do not deal with positions in files; the reader adds these. A message
+//! shows a text only in the form that people may see.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -33,9 +33,9 @@ impl Flaw {
 
 /// The maximum length of a server name, in characters.
 pub const MAX_SERVER_NAME: usize = 32;
-/// The longest name of a tool or prompt, in characters.
+/// The maximum length of the name of a tool or prompt, in characters.
 pub const MAX_PUBLIC_NAME: usize = 64;
-/// The longest profile slug, in characters.
+/// The maximum length of a profile slug, in characters.
 pub const MAX_SLUG: usize = 64;
 const MAX_PATH: usize = 256;
 

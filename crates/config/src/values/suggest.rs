@@ -14,8 +14,8 @@ pub(crate) fn or<'k>(
     nearest(name, known).map_or_else(otherwise, |near| format!("did you mean `{near}`?"))
 }
 
-/// The known names that most resemble this one: first those that have a word in common with it, then those that
-/// differ in the fewest characters.
+/// The known names that are most similar to `name`: first those that share a word with it, then those that differ
+/// from it in the fewest characters.
 pub(crate) fn ranked<'k>(name: &str, known: impl IntoIterator<Item = &'k str>, most: usize) -> Vec<&'k str> {
     let name = &name[..name.floor_char_boundary(MAX_COMPARED)];
     let wanted = plain(name);

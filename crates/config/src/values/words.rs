@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 
-/// Returns true if `list`, words separated by spaces, contains `word`.
+/// Returns true if the space-separated `list` contains `word`.
 pub(crate) fn is_word_of(word: &str, list: &str) -> bool {
     list.split(' ').any(|other| other == word)
 }

@@ -21,7 +21,7 @@ const BINDING: Binding<'_> =
 const KEY: u64 = 1_234_567;
 const TEXT: &str = "The quick brown fox jumps over the lazy dog, and then it goes on to the next field. ";
 
-/// The ids of the client's tasks; there are none.
+/// The client's task ids; this client has no tasks.
 fn ids(view: &View) -> TaskIds<'_> {
     TaskIds::new(&NoSeal, "anyone", view.era())
 }
@@ -50,7 +50,7 @@ impl Call {
         Self::new(era, &envelope)
     }
 
-    /// Makes the call once before it is returned, so that the tool's schema is compiled.
+    /// Creates the call, and makes it once so that the tool's schema is compiled.
     fn new(era: &'static Era, envelope: &str) -> Self {
         let call = || {
             let text = TEXT.repeat(if envelope.is_empty() { 9 } else { 7 });
@@ -212,7 +212,7 @@ pub(crate) struct List {
 }
 
 impl List {
-    /// In a session, as in 2025-11-25.
+    /// The list in a session, as in 2025-11-25.
     pub(crate) fn of_1000_tools() -> Self {
         let request = r#"{"jsonrpc":"2.0","id":"a-client's-id","method":"tools/list","params":{}}"#;
         let list =
@@ -223,7 +223,7 @@ impl List {
         list
     }
 
-    /// The whole answer, in the pieces in which it is written.
+    /// The whole answer, in the pieces that are written to the client.
     pub(crate) fn answer(self) -> Vec<Bytes> {
         let frame = Frame::parse(self.request, FrameLimits::default()).expect("a request");
         let Ok(Dispatch::Listed(result)) = dispatch(&frame, self.view, SERVER_INFO, ids(self.view)) else {
@@ -272,7 +272,7 @@ const NOUNS: [&str; 20] = [
 const PLACES: [&str; 5] = ["repository", "workspace", "site", "database", "account"];
 
 impl Search {
-    /// With several words, of which one is mistyped and two have synonyms.
+    /// A search for several words: one is misspelt, and two have synonyms.
     pub(crate) fn of_1000_tools() -> Self {
         let tool = |verb: &str, noun: &str, place: &str| {
             format!(

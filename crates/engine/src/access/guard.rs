@@ -21,13 +21,13 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// An item of a server as it is listed. `name` is the item's identity (`server__name`) or URI.
+    /// The target for a listed item of a server. `name` is the item's identity (`server__name`) or URI.
     pub fn target<'a>(&'a self, server: &'a str, kind: ListKind, name: &'a str) -> AccessTarget<'a> {
         AccessTarget::listed(&self.profile, server, kind, name)
     }
 
-    /// Returns false if the rules certainly deny the askers every item of a server. Each pattern in `like` covers texts by which
-    /// rules can refer to these items.
+    /// Returns false if the rules certainly deny the askers every item of a server. Each pattern in `like` stands
+    /// for the names or URIs by which rules can refer to these items.
     pub fn opens(&self, server: &str, like: &[Glob]) -> bool {
         self.rules.opens_server(&self.class, (&self.profile, server), like)
     }

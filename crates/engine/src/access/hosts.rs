@@ -20,7 +20,8 @@ impl Hosts {
         Self { loopback, names: lower(hosts), origins: lower(origins) }
     }
 
-    /// Returns true if a request to this host (in lower case) is meant for this server; the port does not matter.
+    /// Returns true if a request to this host (in lower case) is addressed to this server; the port does not
+    /// matter.
     pub fn knows(&self, host: &str) -> bool {
         let name = without_port(host);
         // The most frequent names are checked before a name is parsed.

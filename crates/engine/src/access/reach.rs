@@ -14,7 +14,7 @@ use super::values::{Conditions, fits_all};
 /// The maximum number of states of a walk, and of combinations of values.
 const MOST_STATES: usize = 10_000;
 
-/// The numbers of the denying rules that a value matches.
+/// The numbers of those denying rules that match a value.
 type Fitting = BTreeSet<usize>;
 
 /// Returns true if there are arguments that match all conditions of `allowed`, and fail at least one condition of
@@ -72,7 +72,8 @@ fn unavoidable<'c>(allowed: &Conditions, denied: &'c Conditions) -> Option<Vec<(
     (!shared.is_empty()).then_some(shared)
 }
 
-/// Chooses a value for each path so that no denying rule matches at all of its paths.
+/// Returns true if a value can be chosen for each path so that no denying rule matches. A rule matches only if the
+/// values at all of its paths match.
 fn combine(
     choices: &[Vec<Fitting>],
     places: &[BTreeSet<usize>],
@@ -127,7 +128,7 @@ fn values(allowed: &[Glob], denying: &[Vec<Glob>]) -> Option<Vec<Fitting>> {
     Some(found)
 }
 
-/// The positions in all patterns at once: pairs of a pattern and a character in it.
+/// The current positions in all patterns: pairs of a pattern's index and a character's index in that pattern.
 type WalkState = BTreeSet<(usize, usize)>;
 
 struct Walk {
@@ -176,12 +177,12 @@ impl Walk {
         self.closed(moved)
     }
 
-    /// Returns true if the text so far can still become an allowed one.
+    /// Returns true if the text read so far can still be extended to an allowed one.
     fn may_fit(&self, state: &WalkState) -> bool {
         state.iter().any(|(pattern, _)| self.owners[*pattern].is_none())
     }
 
-    /// The outcome if the text ends here: true if the text is allowed, and the denying rules that it matches.
+    /// The outcome if the text ends here: true if the text is allowed, and the denying rules that match it.
     fn outcome(&self, state: &WalkState) -> (bool, Fitting) {
         let ended = state.iter().filter(|(pattern, at)| *at == self.patterns[*pattern].len());
         let owners: Vec<Option<usize>> = ended.map(|(pattern, _)| self.owners[*pattern]).collect();

@@ -63,7 +63,7 @@ pub struct Explained {
 /// A class of askers to which the same rules apply, so they see the same lists.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Class {
-    /// A set of bits, one for each rule: a bit is set if its rule applies to such askers.
+    /// One bit for each rule, which is set if the rule applies to askers of this class.
     about: SmallVec<[u64; 2]>,
     profiles: Option<Arc<[Box<str>]>>,
 }
@@ -144,15 +144,16 @@ impl Rules {
             && !profiles.any(|profile| self.opens(&class, profile))
     }
 
-    /// Returns false if the rules certainly deny askers of this class every item of a server. The items themselves are unknown
-    /// here; each pattern in `like` covers texts by which rules can refer to them.
+    /// Returns false if the rules certainly deny askers of this class every item of a server. The items themselves
+    /// are unknown here. Each pattern in `like` stands for the names or URIs by which rules can refer to them.
     pub fn opens_server(&self, class: &Class, place: (&str, &str), like: &[Glob]) -> bool {
         self.opens_where(class, place, like, |glob| like.iter().any(|like| glob.meets(like)))
     }
 
-    /// Returns false if the rules certainly deny askers of this class every item of a server whose items are unknown. `own`
-    /// covers the items' identities. Rules can also refer to an item by the server's own name for it, except for names that
-    /// have the prefix of the identities of other servers, which the patterns in `others` cover.
+    /// Returns false if the rules certainly deny askers of this class every item of a server whose items are
+    /// unknown. `own` matches the items' identities. Rules can also refer to an item by the server's own name for
+    /// it, unless that name starts with another server's prefix (`server__`). The patterns in `others` match such
+    /// names.
     pub fn opens_unlisted_server(
         &self,
         class: &Class,

@@ -5,7 +5,7 @@ use proto::json::{Members, Span};
 
 use crate::list_kind::ListKind;
 
-/// The item that an asker wants to see or use.
+/// The requested item, for which the rules decide.
 #[derive(Debug, Clone, Copy)]
 pub struct AccessTarget<'a> {
     /// The profile.
@@ -26,7 +26,7 @@ pub struct AccessTarget<'a> {
 }
 
 impl<'a> AccessTarget<'a> {
-    /// An item as it is listed, with any arguments.
+    /// The target for a listed item; its arguments are not known.
     pub fn listed(profile: &'a str, server: &'a str, kind: ListKind, name: &'a str) -> Self {
         let (annotations, arguments) = (Annotations::default(), CallArguments::Any);
         Self { profile, server, kind, name, also: &[], annotations, arguments }
@@ -54,7 +54,7 @@ impl<'a> AccessTarget<'a> {
 /// The arguments of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallArguments<'a> {
-    /// Arguments that are not known yet: the decision is whether any call is allowed.
+    /// The arguments are not known yet; the decision is whether any call could be allowed.
     Any,
     /// These arguments, JSON text; `None` if there are none.
     These(Option<&'a [u8]>),

@@ -205,7 +205,8 @@ fn patterns(letters: &'static str, most: usize) -> impl Strategy<Value = Vec<Glo
     proptest::collection::vec(one, 1..=2)
 }
 
-/// Conditions on `a` and `b`, or on `a.b` and `b`: no rule names a value inside another value that it names.
+/// Conditions on `a` and `b`, or on `a.b` and `b`. No rule has conditions on both a value and another value inside
+/// it.
 fn conditions() -> impl Strategy<Value = When> {
     let path = |text: &str| ValuePath::parse(text).unwrap();
     let first = (any::<bool>(), patterns("x?*", 3));

@@ -353,8 +353,8 @@ pub(super) fn capabilities(spec: &ViewSpec<'_>, parts: &[&Part<'_>], upstreams: 
     unlisted().unwrap_or(merged)
 }
 
-/// Notes on the first renamed tools whose new name is another tool's own name: pages of MCP Apps call that other tool by this
-/// name.
+/// Notes on renamed tools that got another tool's own name, at most eight. Pages of MCP Apps that call the other
+/// tool would reach the renamed one.
 fn covered_names(named: &[Named<'_, '_>]) -> Vec<String> {
     let is_new = |one: &&Named<'_, '_>| one.name != one.own.key && one.name != one.identity;
     let new: HashMap<&str, &Named<'_, '_>> =
@@ -364,15 +364,15 @@ fn covered_names(named: &[Named<'_, '_>]) -> Vec<String> {
         let (own, server, name) = (&one.own.key, &one.part.upstream.name, &one.name);
         let (other, shown) = (&other.part.upstream.name, &other.name);
         format!(
-            "tools: {own:?} of {server} is called {name:?}, the own name of a tool of {other} (shown as {shown:?}): a page of an \
-             MCP App that calls {name:?} reaches {own:?} of {server}; choose another name"
+            "tools: {own:?} of {server} is shown as {name:?}, which is also the original name of a tool of {other} (shown as \
+             {shown:?}). A call to {name:?} from a page of an MCP App reaches {own:?} of {server}; choose another name"
         )
     });
     notes.take(8).collect()
 }
 
 /// The name for the upstream and the key for the list, if the public name differs. The name is a slice of the
-/// catalogue's text: a slice of the text that clients are shown would keep the whole translated item in memory.
+/// catalogue, because a slice of the text for clients would keep the whole translated item.
 fn renamed(own: &Item, shown: &Item, public: &str) -> (Option<Bytes>, Option<String>) {
     let real = (own.key != public).then(|| own.key_span.share(&own.text));
     let key = (shown.key != public).then(|| public.to_owned());

@@ -72,8 +72,7 @@ enum Value<'a> {
     Plain(&'a [u8]),
 }
 
-/// The depth to which objects are merged. Deeper objects are settings of one extension and are taken as a
-/// whole.
+/// The depth to which objects are merged. Deeper objects are settings of one extension and are copied as a whole.
 const MERGE_DEPTH: usize = 2;
 
 fn add<'a>(into: &mut Vec<(String, Value<'a>)>, text: &'a [u8], members: &Members, depth: usize) {

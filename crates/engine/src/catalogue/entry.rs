@@ -53,7 +53,7 @@ pub struct ViewSpec<'a> {
     pub profile: &'a Profile,
     /// The maximum length of the names of tools and prompts.
     pub limit: NameLimit,
-    /// The names that the profile's items have been given so far; if `None`, names depend only on the present servers.
+    /// The names that the profile's items already have; if `None`, names depend only on the present servers.
     pub names: Option<&'a Mutex<NameBook>>,
     /// The gateway's name and version, a JSON object.
     pub server_info: &'a str,
@@ -61,7 +61,7 @@ pub struct ViewSpec<'a> {
     pub schema_bytes: usize,
     /// The access rules that apply to the clients, if there are any.
     pub guard: Option<&'a Guard>,
-    /// True if the view's clients are several callers, each with their own items.
+    /// True if several callers may share the view, each with tasks of its own.
     pub separate: bool,
     /// True if the content depends on the caller, so a cache must not serve it to other callers.
     pub personal: bool,

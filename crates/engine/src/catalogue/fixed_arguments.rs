@@ -59,7 +59,7 @@ fn folded(name: &str) -> String {
     name.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }
 
-/// A key as it is written between quotes.
+/// The JSON spelling of a key, without its quotes.
 fn escaped(name: &str) -> String {
     let quoted = proto::json::quote(name);
     quoted[1..quoted.len() - 1].to_owned()

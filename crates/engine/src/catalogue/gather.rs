@@ -70,9 +70,9 @@ pub struct Gather {
     has_read: bool,
     /// The client's capabilities, a JSON object, for versions in which each request declares them.
     capabilities: String,
-    /// This gateway's mark for the server, if the server is a gateway whose lists come through this one.
+    /// This gateway's mark for the server, if the server is a gateway that also lists items of this gateway.
     through: Option<Box<str>>,
-    /// The marks of the servers behind the server, which only gateways send.
+    /// The marks of the servers behind this server; only gateways send such marks.
     behind: Vec<Box<str>>,
 }
 
@@ -116,13 +116,13 @@ impl Gather {
         Self { capabilities, ..self }
     }
 
-    /// The same run, keeping only the tools that are to be served.
+    /// The same run, which keeps only the tools that are to be served.
     #[must_use]
     pub fn serving(self, tools: ServerTools) -> Self {
         Self { selection: ToolSelection::new(tools), ..self }
     }
 
-    /// The same run, which asks the server to leave out what it gets through this gateway under this mark.
+    /// The same run. With a mark, it asks the server to leave out the items that come from this gateway.
     #[must_use]
     pub fn through(self, mark: Option<Box<str>>) -> Self {
         Self { through: mark, ..self }
@@ -156,12 +156,12 @@ impl Gather {
         }
     }
 
-    /// Takes the answer to the last request. A failed list does not affect the others: the run continues with the next one,
-    /// and keeps the pages that were read.
+    /// Handles the answer to the last request. A failed list does not affect the others: the run continues with the
+    /// next one, and keeps the pages that were read.
     ///
     /// # Errors
-    /// Returns [`GatherFault`]. If the upstream does not know a list, that list is empty, except for tools, where this is
-    /// a fault.
+    /// Returns [`GatherFault`]. If the upstream does not support a list, that list is empty, except for tools,
+    /// where this is a fault.
     pub fn feed(&mut self, answer: &Frame) -> Result<(), GatherFault> {
         let asked = self.wants();
         let fed = self.read(answer);

@@ -56,7 +56,7 @@ fn members(text: &[u8]) -> Option<Members> {
     Members::of_value(text, Span::new(0, text.len()))
 }
 
-/// The annotations, with these values of hints.
+/// The annotations with these hints set.
 fn hinted(annotations: &[u8], hints: &[(AnnotationHint, bool)]) -> Bytes {
     let written = if members(annotations).is_some() { annotations } else { b"{}" };
     let Some(members) = members(written) else { return Bytes::copy_from_slice(annotations) };

@@ -11,7 +11,7 @@ pub(super) struct PageRequest {
     pub(super) kind: ListKind,
     /// The upstream's cursor, as JSON; `None` for the first page.
     pub(super) cursor: Option<String>,
-    /// The number of pages of this list before this page.
+    /// The number of earlier pages of this list.
     previous: usize,
 }
 
@@ -45,7 +45,7 @@ impl PageQueue {
     /// Continues a list with the page after this one.
     ///
     /// # Errors
-    /// Returns a note if the upstream's cursors form a circle, or the list has too many pages.
+    /// Returns a note if the upstream's cursors form a cycle, or the list has too many pages.
     pub(super) fn follow(
         &mut self,
         PageRequest { kind, previous, .. }: PageRequest,

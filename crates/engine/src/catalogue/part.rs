@@ -43,7 +43,7 @@ impl<'c> ItemChanges<'c> {
         Self { upstream, era, profile, uris, family: SchemaFamily::of(profile.tools.schemas) }
     }
 
-    /// Returns true if an item may be changed.
+    /// Returns true if any of the server's items may need changes.
     fn are_any(&self) -> bool {
         let (server, profile) = (&*self.upstream.name, self.profile);
         self.family.is_some()

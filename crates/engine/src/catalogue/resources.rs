@@ -23,8 +23,8 @@ pub struct ResourceEntry {
     pub upstream: UpstreamId,
     /// The upstream's own URI for the resource; `None` if the resource was found by this URI.
     pub own: Option<String>,
-    /// True if only the server knows whether the resource exists, and rules may deny the clients similar resources. A
-    /// rejection by the server must then look the same as a denial.
+    /// True if only the server can tell whether the resource exists, and rules may deny the clients similar
+    /// resources. A rejection by the server must then look the same as a denial.
     pub masked: bool,
 }
 
@@ -130,9 +130,9 @@ pub(super) struct ResourceTable {
     templates: Arc<TemplateTable>,
     /// The profile's own rules for URIs.
     rules: UriRules,
-    /// The servers, present or not, that have URIs with the server's name in them.
+    /// The servers, present or not, with URIs that carry their server's name.
     marking: Arc<[(Arc<str>, UpstreamId)]>,
-    /// URIs that belong to absent servers, and that other servers have as well.
+    /// The URIs of absent servers that other servers list as well.
     withheld: Arc<HashSet<String>>,
 }
 
@@ -208,9 +208,9 @@ impl ResourceTable {
         self.resources.get(uri).copied().or_else(|| template().map(|owner| owner.upstream))
     }
 
-    /// The public form of a URI in a message of a server; `None` if it is public as it is. If clients know the URI as
-    /// another server's, the public form carries the name of this server. It also carries the name if the budget does not
-    /// suffice for the comparisons, because clients can use this form as well.
+    /// The public form of a URI in a message of a server; `None` if the URI stays unchanged. If clients know the
+    /// URI as another server's, the public form carries the name of this server. The same applies if the budget for
+    /// comparisons runs out, because clients can use this form as well.
     fn public(
         &self,
         (upstream, server): (UpstreamId, &str),
@@ -228,7 +228,7 @@ impl ResourceTable {
         (!is_own).then_some(marked)
     }
 
-    /// Returns true if an unlisted URI in a message of a server is public as it is.
+    /// Returns true if an unlisted URI in a message of a server stays unchanged.
     fn is_own(
         &self,
         (upstream, own): (UpstreamId, &str),
@@ -257,13 +257,13 @@ pub struct ServerUris {
 }
 
 impl ServerUris {
-    /// Returns these URIs for the answer to a request in which the client wrote `public` for the server's URI `own`.
+    /// The same URIs, for the answer to a request in which the client wrote `public` for the server's URI `own`.
     #[must_use]
     pub(crate) fn asked(self, own: String, public: String) -> Self {
         Self { asked: Some((own, public)), ..self }
     }
 
-    /// The public form of one of the server's URIs; `None` if it is public as it is.
+    /// The public form of one of the server's URIs; `None` if the URI stays unchanged.
     pub fn public(&self, own: &str) -> Option<String> {
         self.public_within(own, &mut ComparisonBudget::of_message())
     }
@@ -283,9 +283,9 @@ impl ServerUris {
 }
 
 impl View {
-    /// The server that owns a URI, as far as clients may know the owner: the server that lists the resource. If no rule can
-    /// deny the clients a similar resource, the owner can also be a server with a matching template, or the only server with
-    /// resources.
+    /// The server that owns a URI, if clients may learn which one it is. This is the server that lists the
+    /// resource. If no rule can deny the clients a similar resource, it can also be a server with a matching
+    /// template, or the only server with resources.
     pub fn resource_owner(&self, uri: &str) -> Option<UpstreamId> {
         self.located(uri).map(|(upstream, _)| upstream)
     }
@@ -348,7 +348,7 @@ impl View {
         listed.or_else(covered).or_else(nowhere).filter(|(upstream, _)| may(*upstream))
     }
 
-    /// The URIs of an upstream as clients know them; `None` if all are as the upstream writes them.
+    /// The URIs of an upstream as clients know them; `None` if all URIs stay unchanged.
     pub fn uris_of(&self, upstream: UpstreamId) -> Option<Box<ServerUris>> {
         let server = || self.server(upstream).into();
         let uris = || ServerUris { table: self.resources.clone(), upstream, server: server(), asked: None };

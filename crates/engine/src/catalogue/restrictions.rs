@@ -65,7 +65,7 @@ impl Restrictions {
         self.guard.as_ref().is_some_and(|guard| guard.rules.look_at_arguments())
     }
 
-    /// Returns true if, as far as is known, the clients may use nothing from a server.
+    /// Returns true if, according to the current lists, the clients may use nothing from a server.
     pub(super) fn deny_server(&self, upstream: UpstreamId) -> bool {
         self.denied.contains(&upstream)
     }
@@ -93,7 +93,7 @@ impl Restrictions {
         self.guard.as_ref().is_some_and(|guard| guard.bounds_resources(server, like.unwrap_or(&Glob::any())))
     }
 
-    /// Returns true if an item of this kind, whose public name passes the check, is withheld.
+    /// Returns true if the rules withhold an item of this kind whose public name passes the check.
     pub(super) fn hide(&self, kind: ListKind, is_it: impl Fn(&str) -> bool) -> bool {
         self.hidden.iter().any(|(of, own)| *of == kind && is_it(own))
     }

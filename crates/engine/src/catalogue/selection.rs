@@ -4,7 +4,7 @@
 
 use config::{Glob, ServerTools};
 
-/// The selection of a server's tools, and the configured patterns that match a tool of the server.
+/// The selection of a server's tools, with a record of which configured patterns have matched a tool.
 #[derive(Debug, Default)]
 pub(super) struct ToolSelection {
     tools: ServerTools,

@@ -36,7 +36,7 @@ enum JsonForm {
     Flag,
     Number,
     Object,
-    /// Objects with these members; the given number of members, from the start of the list, is required.
+    /// A list of objects with these members. The number is the count of required members, which come first.
     Objects(&'static [MemberRule], usize),
     Texts,
     /// An object with these members.
@@ -287,7 +287,7 @@ fn object_schema<'a>(
     }
 }
 
-/// Gives a resource without a name its URI as its name.
+/// Uses the URI of a resource without a name as its name.
 fn name<'a>(text: &'a [u8], item: &Members, kind: ListKind, repair: &mut Repair<'a>) {
     if item.get(text, "name").is_none_or(|span| span.of(text) == b"null")
         && let Some(uri) = item.get(text, kind.key())

@@ -25,7 +25,7 @@ pub fn write_hello(hello: &ServerHello, out: &mut String) {
     }
 }
 
-/// Reads an introduction; `None` for any other text, and for a version that is no longer known.
+/// Reads an introduction; `None` for any other text, and for a version that is no longer supported.
 pub fn read_hello(text: &[u8], members: &Members) -> Option<ServerHello> {
     let string = |key: &str| string(text, members, key);
     let own = |key: &str| Some(Bytes::from(string(key)?));

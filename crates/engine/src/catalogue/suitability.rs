@@ -74,7 +74,8 @@ impl Refusals {
         }
     }
 
-    /// The refusals as JSON: each family with its refused tools, and for each tool the places and rules.
+    /// The refusals as JSON: each family with its refused tools, and for each tool the broken rules with their
+    /// positions.
     pub fn listed(all: &[Self]) -> Value {
         let reason = |found: &SchemaFinding| json!({ "path": found.path, "rule": found.rule.id(), "message": found.rule.sentence() });
         let tool = |tool: &RefusedTool| json!({ "name": tool.name, "reasons": tool.findings.iter().map(reason).collect::<Vec<_>>() });

@@ -1,5 +1,6 @@
-//! URI templates by the text before their first expression: a URI is compared only with the templates that have the same beginning, and
-//! only as long as a budget lasts, because both are untrusted input. This module must not know whose templates they are.
+//! An index of URI templates by the text before their first expression. A URI is compared only with templates that
+//! have the same beginning, and only within a budget, because both are untrusted input. This module must not know
+//! whose templates they are.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -12,7 +13,7 @@ const OF_LIST: usize = 1 << 24;
 /// The budget for a message.
 const OF_MESSAGE: usize = 1 << 23;
 
-/// The cost of one template that has the same beginning as a URI, before the comparison.
+/// The cost of each template that has the same beginning as a URI, charged before the comparison.
 const CANDIDATE: usize = 64;
 
 /// Anything that has a URI template.
@@ -198,7 +199,7 @@ mod tests {
         }
     }
 
-    /// Heads of all lengths, none of which belongs to the URI.
+    /// Templates with heads of all lengths, none of which is a prefix of the URI.
     #[test]
     fn heads_that_do_not_belong_to_a_uri_are_left_out() {
         let heads: Vec<String> = (0..200).map(|length| format!("{}0{{x}}", "a".repeat(length))).collect();

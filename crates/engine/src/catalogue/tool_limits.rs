@@ -29,13 +29,13 @@ pub struct CacheRule {
     pub definition: Bytes,
 }
 
-/// The note about a tool whose results cannot be kept, although a profile wants that.
+/// The note about a tool whose results cannot be kept, although the profile sets `cache` for it.
 pub const NOTHING_KEPT: &str =
     "`cache` has no effect, because the server does not mark the tool as read-only and idempotent";
 
 impl ToolLimits {
-    /// The limits that a setting describes, and a note if the results of this tool cannot be kept. Only the hints of the server
-    /// itself count, because those of a profile may be wrong.
+    /// The limits that a setting describes, and a note if the results of this tool cannot be kept. Only the
+    /// server's own hints are used, because hints that the profile sets may be wrong.
     pub(super) fn of(
         setting: &ToolSetting,
         tool: &Item,

@@ -122,7 +122,7 @@ pub(super) fn own_tools(items: &[SearchedItem<'_>], era: &'static Era) -> Vec<It
     own.into_iter().flatten().filter_map(|text| Item::read(ListKind::Tools, text)).collect()
 }
 
-/// The annotations that are true for a call of any of these tools: each hint has the value of the most dangerous tool.
+/// The combined annotations for a call of any of these tools: each hint has the value of the most dangerous tool.
 fn worst(all: impl Iterator<Item = Annotations>) -> Annotations {
     let worse = |one: Annotations, other: Annotations| Annotations {
         read_only: one.read_only && other.read_only,

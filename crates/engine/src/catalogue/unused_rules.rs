@@ -1,6 +1,7 @@
-//! Rules of a profile that name tools or arguments that their server does not list, because of a typo or because the server
-//! has renamed them. Such a rule may have no effect, so people must learn of it. Servers may list more for other clients, so
-//! a note says only what these clients see. This module must not know what a rule does.
+//! Rules of a profile about tools or arguments that the server does not list, because of a typo or because the
+//! server has renamed them. Such a rule may have no effect, so it is reported to people. Servers may list more for
+//! other clients, so a note covers only the lists that these clients see. This module must not know what a rule
+//! does.
 
 use std::collections::HashSet;
 

@@ -45,8 +45,7 @@ pub struct UpstreamCatalogue {
     pub notes: Vec<String>,
     /// The number of items that are not served, because they are invalid or exceed the cap.
     pub left_out: usize,
-    /// The upstream's interpretation of arguments; `None` if, as far as is known, the upstream takes arguments
-    /// unchanged.
+    /// The upstream's interpretation of arguments; `None` if the upstream is not known to change arguments.
     pub reader: Option<Arc<dyn ReadsArguments>>,
     /// The marks of the servers behind the server, if the server is a gateway that sends them. Only the gateway that made a mark
     /// understands it.
@@ -128,9 +127,10 @@ impl UpstreamCatalogue {
         Self { hello, ..self.clone() }
     }
 
-    /// The same lists, with the additional items of other catalogues, translated to the version of this catalogue. If an item
-    /// differs, the text of the other catalogue counts; if the other catalogue withholds a tool, the tool is withheld. Items
-    /// that only other catalogues list come last. Items that this version cannot represent are left out.
+    /// The same lists, with the additional items of other catalogues, translated to the version of this catalogue.
+    /// If an item differs, the text from the other catalogue is used; if the other catalogue withholds a tool, the
+    /// tool is withheld. Items that only other catalogues list come last. Items that this version cannot represent
+    /// are left out.
     #[must_use]
     pub fn joined<'a>(&self, others: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut held = self.held.to_vec();

@@ -21,7 +21,7 @@ pub(super) struct LazyValidator {
     names: Option<Box<KnownNames>>,
 }
 
-/// The server's own check for arguments that its tool does not have.
+/// The server's own check for unknown arguments.
 #[derive(Debug)]
 pub(super) struct KnownNames {
     pub(super) reader: Arc<dyn ReadsArguments>,
@@ -59,7 +59,8 @@ impl LazyValidator {
         same_names && self.too_long == other.too_long && place(&self.schema) == place(&other.schema)
     }
 
-    /// The reason why arguments are not checked, once it is known. Only the first call returns the reason.
+    /// Returns the reason why arguments are not checked, once a check has found one. Only the first call returns
+    /// the reason.
     pub(super) fn unchecked(&self) -> Option<&'static str> {
         let why = self
             .compiled
@@ -110,7 +111,7 @@ impl LazyValidator {
     }
 }
 
-/// An object without its null members; `None` if there are none.
+/// An object without its null members; `None` if it has no such members.
 fn without_nulls(text: &[u8]) -> Option<Bytes> {
     let members = Members::of_document(text, proto::json::MAX_DEPTH).ok()?;
     let mut splice = Splice::new(text);

@@ -39,7 +39,7 @@ pub struct View {
     description: ServerDescription,
     /// True while the lists must not be cached: some are outdated, or a server may still join.
     is_provisional: bool,
-    /// The upstreams from which the clients may use anything.
+    /// The upstreams that the clients may use at all.
     upstreams: Vec<ViewSource>,
     notes: Vec<String>,
     pub(super) restrictions: Restrictions,
@@ -47,7 +47,7 @@ pub struct View {
     pub(super) limit: NameLimit,
     /// The names that tools and prompts had before.
     pub(super) former: Arc<FormerNames>,
-    /// The names of items that are not present.
+    /// The names of items that are not present; they must not lead to other items.
     pub(super) reserved: Arc<HashSet<(ListKind, Arc<str>)>>,
     separate: bool,
 }
@@ -149,7 +149,7 @@ impl View {
         }
     }
 
-    /// Returns true if the view's clients are several callers, each with their own items.
+    /// Returns true if several callers may share the view, each with tasks of its own.
     pub fn is_separate(&self) -> bool {
         self.separate
     }
@@ -167,8 +167,8 @@ impl View {
         self.restrictions.admits_named((server, ListKind::Tools, tool.identity()), also, what)
     }
 
-    /// Passes a call of a tool to `judge`, as rules see it; `arguments` is `None` if the call's arguments are unknown. The view's own
-    /// rules are not considered.
+    /// Passes a call of a tool to `judge`, in the form to which rules apply; `arguments` is `None` if the call's
+    /// arguments are unknown. The view's own rules are not considered.
     pub fn judge_call<R>(
         &self,
         (profile, tool): (&str, &ToolEntry),
@@ -214,8 +214,8 @@ impl View {
         self.upstreams.iter().find(|one| one.id == upstream).map_or("", |one| &*one.name)
     }
 
-    /// The forms in which the tool's server may interpret a call's arguments, JSON text, if these are known and rules have
-    /// conditions on arguments. The rules must also allow each of these forms.
+    /// The forms, as JSON text, in which the tool's server may interpret a call's arguments; none if no rule has
+    /// conditions on arguments. The rules must allow each of these forms as well.
     pub fn readings(&self, tool: &ToolEntry, arguments: Option<&[u8]>) -> Vec<String> {
         if !self.restrictions.look_at_arguments() {
             return Vec::new();
@@ -229,8 +229,8 @@ impl View {
         reader.readings(real.as_deref().unwrap_or(&tool.name), arguments.unwrap_or(b"{}"))
     }
 
-    /// Returns true if, as far as is known, the clients may use nothing from a server. Then neither side learns
-    /// anything about the other.
+    /// Returns true if, according to the current lists, the clients may use nothing from a server. Then neither
+    /// side learns anything about the other.
     pub fn denies_server(&self, upstream: UpstreamId) -> bool {
         self.restrictions.deny_server(upstream)
     }
@@ -242,8 +242,8 @@ impl View {
         self.restrictions.open_method(upstream, self.server(upstream), method)
     }
 
-    /// Returns true if this item exists but is withheld from the clients, or from one of them because of the
-    /// requested way of access. Only the audit log makes this distinction.
+    /// Returns true if this item exists, but the rules withhold it from these clients, or at least deny the current
+    /// request. Only the audit log distinguishes such an item from a missing one.
     pub fn hides(&self, kind: ListKind, name: &str) -> bool {
         // Without rules, nothing is withheld.
         if self.restrictions.are_none() {
@@ -347,8 +347,8 @@ impl View {
         present(&self.upstreams).find(|(u, _)| u.id == upstream).map(|(_, catalogue)| catalogue.hello.era)
     }
 
-    /// All upstreams of the profile from which the clients may use anything, with their catalogues or the reasons for
-    /// their absence.
+    /// All upstreams of the profile that the clients may use at all, with their catalogues or the reasons for their
+    /// absence.
     pub fn upstreams(&self) -> &[ViewSource] {
         &self.upstreams
     }
@@ -379,10 +379,10 @@ impl View {
             || !self.upstreams.iter().any(|one| is_prefix(&one.name))
     }
 
-    /// The possible reason why the name of a tool or prompt is missing: the absent upstream whose prefix the name has, or the
-    /// first absent upstream if no upstream is available. Servers from which the clients may use nothing are never mentioned.
-    /// For a server from which the clients may use some items, the reason is the same for any name, because the gateway does
-    /// not know the items of an absent server.
+    /// The possible reason why the name of a tool or prompt is missing: an absent upstream, if the name starts with
+    /// its prefix, or the first absent upstream, if no upstream is available. Servers from which the clients may
+    /// use nothing are never mentioned. For a server from which the clients may use some items, the reason is the
+    /// same for any name, because the gateway does not know the items of an absent server.
     pub fn absence_behind(&self, name: &str) -> Option<(&str, &Absence)> {
         let may = |server: &str| self.restrictions.open_names(server, self.naming != Naming::Prefix);
         let all = self.upstreams.iter().filter_map(|u| Some((&*u.name, u.catalogue.as_ref().err()?)));

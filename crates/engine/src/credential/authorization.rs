@@ -68,7 +68,7 @@ pub fn read(value: &[u8]) -> Result<ShownCredential<'_>, &'static str> {
     }
 }
 
-/// Returns true if a value of the header is meant as a name and a password, even if it cannot be parsed.
+/// Returns true if a value of the header has the scheme `Basic`, even if it cannot be parsed.
 pub(super) fn is_basic(value: &[u8]) -> bool {
     let scheme = value.trim_ascii_start().split(u8::is_ascii_whitespace).next().unwrap_or_default();
     scheme.eq_ignore_ascii_case(b"Basic")

@@ -22,8 +22,8 @@ const PRESENT: &[u8] = &[2];
 /// The site credentials of a request; they are never printed.
 #[derive(Clone)]
 pub struct Carried {
-    /// A site with an account. The value is an error, which repeats none of the headers' text, if the request names only some
-    /// of the parts. A request that names any part uses this account and no other.
+    /// A site with an account; an error if the request contains only some of the headers. The error repeats no text
+    /// from the headers. A request with any of these headers uses this account and no other.
     pub account: Option<Result<Account, String>>,
     /// A name and a password from `Authorization`; an error if the request contains them but they cannot be parsed. A request
     /// with such credentials uses this account and no other.
@@ -73,7 +73,7 @@ impl Carried {
 }
 
 impl Carried {
-    /// Passes everything that distinguishes these credentials from others to `see`, for a digest.
+    /// Passes to `see`, for a digest, everything that distinguishes these credentials from others.
     pub fn each_part(&self, see: &mut dyn FnMut(&[u8])) {
         match &self.account {
             None => see(ABSENT),
@@ -123,7 +123,7 @@ impl PartialEq for Account {
 
 impl Eq for Account {}
 
-/// The account in a value of `Authorization`, if the value is meant as one.
+/// Parses the name and password in a value of `Authorization`; `None` if the value has another scheme.
 fn basic(value: &[u8]) -> Option<Result<Basic, &'static str>> {
     match authorization::read(value) {
         Ok(ShownCredential::Basic(basic)) => Some(Ok(basic)),

@@ -12,7 +12,7 @@ const MOST_SCOPES: usize = 256;
 /// The requirements for a token.
 #[derive(Debug, Clone, Copy)]
 pub struct Expected<'a> {
-    /// The accepted audiences, of which the token must name one.
+    /// The accepted audiences; the token must name at least one of them.
     pub audiences: &'a [Box<str>],
     /// The permitted clock skew in seconds.
     pub skew: u64,

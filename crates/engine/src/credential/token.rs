@@ -16,7 +16,7 @@ const TYPES: [&str; 3] = ["JWT", "at+jwt", "application/at+jwt"];
 pub struct Token<'a> {
     /// The signature algorithm that the token claims.
     pub algorithm: Algorithm,
-    /// The id of the key that is said to have signed the token (`kid`), if the token names one.
+    /// The id of the key that, according to the token, signed it (`kid`), if the token names one.
     pub kid: Option<Box<str>>,
     /// The part of the token that the signature covers.
     pub signed: &'a [u8],

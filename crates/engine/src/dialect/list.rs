@@ -14,7 +14,7 @@ use super::facts::{Facts, Stop};
 use crate::catalogue::{ListKind, View};
 use crate::fault::Condition;
 
-/// The input schema of a tool for which the server gave none.
+/// The input schema that is listed for a tool without one.
 const ANY_OBJECT: &str = r#"{"type":"object"}"#;
 
 /// The result of a request for a list.
@@ -176,7 +176,8 @@ fn part(part: SchemaPart) -> (&'static str, &'static [u8]) {
     }
 }
 
-/// The properties in the row's form: without dropped members, and with `required: true` in each if the row says so.
+/// The properties in the row's form: without the members that the row drops, and with `required: true` in each if
+/// the row demands this.
 fn properties(lists: &Lists, schema: &[u8], members: &Members) -> Option<(Span, Bytes)> {
     let list = members.get(schema, "required").filter(|_| lists.required_style == RequiredStyle::Boolean);
     let list = list.and_then(|list| Elements::of_value(schema, list));

@@ -20,7 +20,7 @@ const GATHERING: Duration = Duration::from_millis(10);
 /// The delay before the first retry without answers; it doubles with each further retry.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The maximum number of times that one request may ask its client through a result.
+/// The maximum number of times that one request may ask its client for input through a result.
 const MAX_PARKINGS: u32 = 64;
 
 /// The maximum number of notifications that are kept while a client is away to answer questions from a result.

@@ -40,7 +40,7 @@ pub(super) struct Cross {
     pub(super) capabilities: Bytes,
     /// The gateway's own name and version, for clients of versions that state both in results; otherwise empty.
     pub(super) server_info: String,
-    /// The minimum severity of log messages that the client wants, if the client declares this severity in each request.
+    /// The minimum severity of log messages for the client, if the client declares it in each request.
     level: Option<usize>,
     pub(super) input: Input,
 }
@@ -94,7 +94,7 @@ impl Cross {
     }
 
     /// A notification from the upstream in the client's form; `None` if the client's era does not define it, or if
-    /// the client does not want it.
+    /// the client did not ask for it.
     pub(super) fn notification(&self, frame: &Frame) -> Option<Bytes> {
         if Notice::from_name(&frame.method()) == Some(Notice::Message) && self.client.asks != self.server.asks
         {

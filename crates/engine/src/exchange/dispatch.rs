@@ -35,7 +35,7 @@ pub enum Dispatch<'v> {
     Kept(TaskMethod, TaskRoute),
 }
 
-/// The destination of a request, and the changes made to it on the way.
+/// The destination of a request, and the changes to make before it is sent.
 #[derive(Debug)]
 pub struct Route<'v> {
     /// The upstream that the request goes to.
@@ -50,7 +50,7 @@ pub struct Route<'v> {
     pub method: Cow<'static, str>,
     /// The tasks that the messages of the exchange may name.
     pub names: TaskNames,
-    /// The upstream's URIs as clients know them; `None` if all are as the upstream writes them.
+    /// The upstream's URIs as clients know them; `None` if all URIs stay unchanged.
     pub uris: Option<Box<ServerUris>>,
     /// True if only the upstream checks the arguments.
     pub unchecked: bool,
@@ -150,8 +150,8 @@ fn decide<'v>(
     }
 }
 
-/// Returns true if the answer may change once more servers are available: the request asks for a list, or for an item
-/// that no available server has.
+/// Returns true if the answer may change when more servers become available: the request asks for a list, or for an
+/// item that no available server has.
 pub fn may_gain(frame: &Frame, view: &View) -> bool {
     let Some(method) = Method::from_name(&frame.method()) else { return false };
     let lacks =
@@ -371,8 +371,10 @@ fn extension<'v>(name: &str, view: &'v View) -> Result<Route<'v>, Fault> {
         )),
         many => {
             let names: Vec<&str> = many.iter().map(|(_, name)| *name).collect();
-            let why =
-                format!("could belong to any of {}; use a profile with only one of them", names.join(", "));
+            let why = format!(
+                "could belong to any of the servers {}; use a profile with only one",
+                names.join(", ")
+            );
             Err(Fault::unknown_method(name, &why))
         }
     }

@@ -65,7 +65,7 @@ fn canonical(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// The meaning of a client's state.
+/// The decoded content of a client's sealed state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RetryState {
     /// The upstream's own state, a JSON string as written.
@@ -127,7 +127,7 @@ pub fn no_longer_open() -> Fault {
     )
 }
 
-/// The meaning of the state in a client's retry; `None` if the request carries none.
+/// Decodes the state in a client's retry; `None` if the request has no state.
 ///
 /// # Errors
 /// Returns invalid params for a state that is not ours, was altered, has expired, or belongs to another principal or

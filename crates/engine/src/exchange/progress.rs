@@ -61,7 +61,7 @@ impl ProgressToken {
 }
 
 impl Exchange {
-    /// The data for translating progress notifications for the client, if the client wants any.
+    /// The data for translating progress notifications for the client, if the client asked for them.
     pub fn token(&self) -> Option<ProgressToken> {
         Some(ProgressToken { key: self.key, client: self.client.token.clone()?, base: self.progress.base })
     }

@@ -52,7 +52,7 @@ pub struct ResendPolicy {
     tries: u32,
     /// The maximum time for which the request waits for its server to become available again.
     patience: Duration,
-    /// True if the request has already waited once because the server demanded fewer requests.
+    /// True if the request has already waited once after the server rejected it because of too many requests.
     has_slowed: bool,
     /// The end of the request's waiting time, counted from its first failure.
     until: Option<Instant>,

@@ -31,11 +31,11 @@ pub struct Exchange {
     pub(super) cross: Option<Box<Cross>>,
     /// The replacement of task ids, if there is any.
     pub(super) renaming: Option<Renaming>,
-    /// The upstream's URIs as clients know them, if not all are as the upstream writes them.
+    /// The upstream's URIs as clients know them; `None` if all URIs stay unchanged.
     uris: Option<Box<ServerUris>>,
     /// The additional state if the upstream uses another form of tasks.
     pub(super) bridge: Option<Box<TaskBridge>>,
-    /// The id under which the upstream knows the request.
+    /// The request's id at the upstream.
     pub(super) key: u64,
     pub(super) progress: RequestProgress,
     pub(super) clock: ExchangeClock,
@@ -147,7 +147,7 @@ impl Exchange {
         self.cross.as_ref().and_then(|cross| cross.mirror())
     }
 
-    /// The id under which the upstream knows the request.
+    /// The request's id at the upstream.
     pub fn key(&self) -> u64 {
         self.key
     }
@@ -157,8 +157,8 @@ impl Exchange {
         &self.client.id
     }
 
-    /// Returns a value if an answer that starts with `head` may be passed on without being read. The exchange is then
-    /// over, and the returned value replaces the answer's id.
+    /// Returns the replacement of the id if an answer that starts with `head` may be passed on without being
+    /// parsed. The exchange is then over.
     pub fn pass(&mut self, head: &[u8]) -> Option<IdSwap> {
         if self.cross.is_some()
             || self.uris.is_some()
@@ -171,7 +171,7 @@ impl Exchange {
         Some(IdSwap::new(Bytes::from(self.key.to_string()), self.client.id.json().clone()))
     }
 
-    /// Takes an event. `sealer` and `binding` must be the ones with which the exchange began, except for the
+    /// Handles an event. `sealer` and `binding` must be the same as at the start of the exchange, except for the
     /// time.
     pub fn feed(&mut self, event: Event, sealer: &dyn Sealer, binding: Binding<'_>, now: Instant) {
         if !self.open {
@@ -340,7 +340,7 @@ impl Exchange {
         self.open = false;
     }
 
-    /// Cancels the request at the upstream under our own id; the client's notification keeps its other members.
+    /// Cancels the request at the upstream, under our own id. Other members of the client's notification are kept.
     pub(super) fn cancel_upstream(&mut self, notice: Option<&Frame>) {
         if !self.is_upstream() {
             return;

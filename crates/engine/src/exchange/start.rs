@@ -28,7 +28,7 @@ pub struct Start<'a> {
     pub level: Option<&'a [u8]>,
     /// The sender's name and version, a JSON object: the client's own, or the gateway's.
     pub client_info: &'a [u8],
-    /// The destination of the request, and the changes made to it on the way.
+    /// The destination of the request, and the changes to make before it is sent.
     pub route: Route<'a>,
     /// Our own id for the request: unique in the process.
     pub key: u64,

@@ -1,4 +1,4 @@
-//! Tasks in an exchange between two sides that use different forms of tasks, or only one of which has tasks.
+//! Tasks in an exchange between two sides with different forms of tasks, or with tasks on one side only.
 
 use bytes::Bytes;
 use proto::bridge::tasks::{
@@ -33,7 +33,7 @@ pub enum TaskEffect {
 
 #[derive(Debug)]
 pub(super) enum TaskDirection {
-    /// A call that the client wants to run as a task, at a server that decides itself which calls become tasks.
+    /// The client requests a task for a call, but the server itself decides which calls become tasks.
     Wraps,
     /// A request about a task.
     Asks(Box<LegacyToModern>, Bytes),
@@ -108,7 +108,7 @@ impl TaskBridge {
         Self { way, upstream, server, capabilities, envelope, key: start.key, made: None }
     }
 
-    /// The message that goes to the upstream instead of the request.
+    /// The message to send to the upstream instead of the request, if there is one.
     pub(super) fn first(&self, key: u64) -> Option<Outbound> {
         let TaskDirection::Asks(_, id) = &self.way else { return None };
         let params = [b"\"taskId\":", &id[..]].concat();
@@ -120,7 +120,7 @@ impl TaskBridge {
         matches!(self.way, TaskDirection::Wraps).then(|| self.capabilities.clone())
     }
 
-    /// Completes the request, which is in the upstream's form.
+    /// Marks a request in the upstream's form as a task, if the call is sent as a task.
     pub(super) fn dressed(&self, text: Bytes) -> Bytes {
         if !matches!(self.way, TaskDirection::Calls(_)) {
             return text;
@@ -165,7 +165,7 @@ impl TaskBridge {
         }
     }
 
-    /// The task's id as a header mirrors it.
+    /// The task's id in the form of a mirroring header.
     fn name(&self) -> Option<String> {
         let TaskDirection::Asks(_, id) = &self.way else { return None };
         let inside = id.strip_prefix(b"\"")?.strip_suffix(b"\"")?;

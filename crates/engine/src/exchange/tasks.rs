@@ -92,7 +92,7 @@ impl Exchange {
         self.bridge.as_mut()?.made.take()
     }
 
-    /// Takes an answer about a task; returns `false` if the answer is passed on unchanged.
+    /// Handles an answer about a task; returns `false` if the answer is passed on unchanged.
     pub(super) fn task_answered(
         &mut self,
         frame: &Frame,
@@ -120,7 +120,7 @@ impl Exchange {
         true
     }
 
-    /// The answer to a successful call that the client wants as a task.
+    /// The answer to a successful call for which the client requested a task.
     fn wrapped_outcome(&mut self, frame: &Frame) -> Option<Next> {
         let cross = self.cross.as_ref()?;
         if frame.kind() != FrameKind::Response || is_input_required(cross.server(), frame).is_some() {
@@ -149,7 +149,7 @@ impl Exchange {
         self.go(nexts, sealer, binding, now);
     }
 
-    /// Takes the client's reply to a question of a task.
+    /// Handles the client's reply to a question of a task.
     pub(super) fn task_replied(
         &mut self,
         index: usize,

@@ -61,7 +61,7 @@ fn view_under(guard: Option<&Guard>, era: &'static Era, capabilities: &'static s
     View::build(spec, vec![upstream])
 }
 
-/// A sealer that reads numbers and drops their sign.
+/// A server's interpretation of arguments that drops the sign of numbers.
 #[derive(Debug)]
 struct Unsigned;
 

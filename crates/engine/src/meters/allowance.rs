@@ -23,7 +23,7 @@ impl SeriesAllowance {
         }
     }
 
-    /// Takes this many series. Returns false if there are too few left, and counts the refusal.
+    /// Reserves this many series. Returns false if too few are left, and counts the refusal.
     pub fn take(&self, series: usize) -> bool {
         let most = self.most.load(Relaxed);
         let taken = self.used.fetch_update(Relaxed, Relaxed, |used| {
@@ -36,7 +36,7 @@ impl SeriesAllowance {
         taken.is_ok()
     }
 
-    /// Counts an event that belongs to no series of its own.
+    /// Counts an event that has no series of its own.
     pub fn note_refused(&self) {
         self.refused.fetch_add(1, Relaxed);
     }

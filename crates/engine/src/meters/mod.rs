@@ -20,7 +20,7 @@ pub use histogram::{DurationHistogram, HistogramFigures, OPERATION_BOUNDS, OVERH
 pub use operations::{HISTOGRAM_SERIES, OperationHistograms, OperationOutcome};
 pub use tools::{TOOL_SERIES, ToolCounters, ToolMeter, ToolTable};
 
-/// The figures of one server, shared by everything that concerns the server.
+/// The figures of one server, shared by all code that handles requests to the server.
 #[derive(Debug, Default)]
 pub struct ServerMeters {
     /// The operations that clients requested, from the request's arrival to its answer.

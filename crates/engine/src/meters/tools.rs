@@ -12,8 +12,8 @@ use super::histogram::seconds;
 /// The number of series that a tool takes in its largest family: successful and failed calls.
 pub const TOOL_SERIES: usize = 2;
 
-/// The longest name that becomes a label, in bytes. A longer name gets no series: if it were cut, two tools could get the
-/// same label.
+/// The longest name that becomes a label, in bytes. A longer name gets no series: if it were truncated, two tools
+/// could get the same label.
 const LONGEST_NAME: usize = 200;
 
 /// The counters of one tool.

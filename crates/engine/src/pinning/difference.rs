@@ -21,7 +21,7 @@ const SHORT: usize = 48;
 /// The maximum number of changes that are named.
 const MOST_NAMED: usize = 6;
 
-/// The meaning of a line.
+/// The role of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiffSign {
     /// The part of the definition that the next lines are about.
@@ -70,7 +70,7 @@ pub(super) enum Extent {
 }
 
 impl Extent {
-    /// The maximum number of lines for one changed place in a text.
+    /// The maximum number of lines for one changed passage of a text.
     pub(super) fn lines_of_text(self) -> usize {
         if self == Self::Full { usize::MAX } else { 14 }
     }
@@ -120,7 +120,7 @@ struct Differences<'a> {
     path: Vec<PathStep<'a>>,
     /// The number of differing words that may still be compared one by one.
     words: usize,
-    /// The number of differences that are not shown, because there are enough lines.
+    /// The number of differences that are not shown, because the maximum number of lines is reached.
     left: usize,
 }
 
@@ -278,7 +278,7 @@ impl<'a> Differences<'a> {
         self.lines.extend(lines);
     }
 
-    /// Returns true if there are as many lines as are shown.
+    /// Returns true once the maximum number of lines is reached.
     fn is_full(&self) -> bool {
         self.lines.len() >= self.extent.lines()
     }
@@ -302,7 +302,7 @@ impl<'a> Differences<'a> {
         pointer
     }
 
-    /// The differences of the texts themselves.
+    /// Compares two definitions as plain texts, because a member occurs twice or cannot be read.
     fn raw(&mut self, old: &[u8], new: &[u8]) {
         self.changes.push("a member that occurs twice, or that cannot be read".to_owned());
         self.push(DiffSign::Heading, "the whole definition");

@@ -1,5 +1,6 @@
-//! Foreign text in lines of limited width: characters that cannot be seen, that control a terminal or that reorder other
-//! characters are escaped, so that a reader sees everything that a model would read. This module must not know what the text is.
+//! Foreign text in lines of limited width. Characters that are invisible, control a terminal or reorder other
+//! characters are escaped, so that a reader sees everything that a model would read. This module must not know what
+//! the text is.
 
 use std::fmt::Write as _;
 

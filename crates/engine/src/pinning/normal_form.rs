@@ -43,10 +43,10 @@ fn describes_object(schema: &[u8]) -> bool {
     members.get(schema, "type").is_none_or(|kind| kind.of(schema) == b"\"object\"")
 }
 
-/// The meaning of an object.
+/// The role of an object in a definition.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ObjectRole {
-    /// The whole tool, of which only some members are compared.
+    /// The whole tool; only some of its members are compared.
     Tool,
     /// An output schema, which gets a type if it has none.
     OutputSchema,
@@ -67,7 +67,7 @@ struct FormWriter<'a> {
     text: &'a [u8],
     at: usize,
     out: Vec<u8>,
-    /// True if the members of the tool are written as they are.
+    /// True if the members of the tool are copied unchanged, because the definition is large.
     is_large: bool,
 }
 
@@ -185,7 +185,7 @@ impl<'a> FormWriter<'a> {
         self.out.push(b']');
     }
 
-    /// Writes a number, `true`, `false` or `null` as it is.
+    /// Copies a number, `true`, `false` or `null` unchanged.
     fn scalar(&mut self) {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let is_end = |byte: &u8| matches!(byte, b',' | b']' | b'}') || byte.is_ascii_whitespace();
@@ -194,7 +194,7 @@ impl<'a> FormWriter<'a> {
         self.at += length;
     }
 
-    /// Writes a member's value as it is.
+    /// Copies a member's value unchanged.
     fn value_as_written(&mut self) {
         let (start, mut depth) = (self.at, 0_usize);
         while let Some(byte) = self.peek() {

@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use config::DefinitionPolicy;
 
-/// The audience of the lists that every client may see. Any other audience is a class of clients that can be asked, to
-/// which a server may list more tools.
+/// The audience of the lists that every client may see. Each other audience is a class of clients that can be asked
+/// questions; a server may list more tools to them.
 pub const COMMON: u32 = 0;
 
-/// The number of incomplete common lists after which the first lists count as seen. Until then, the first complete list
-/// still counts as one of the first lists. Without this bound, a server that never completes a list could add approved
-/// tools forever.
+/// The number of incomplete common lists after which a server's first lists count as seen. Until then, the first
+/// complete list is still approved as one of the first lists. Without this limit, a server that never completes a
+/// list could have new tools approved forever.
 const MOST_INCOMPLETE: u32 = 5;
 
 /// The SHA-256 digest of a definition's normal form.
@@ -62,12 +62,12 @@ pub struct Pins {
     tools: HashMap<Arc<str>, Vec<(Fingerprint, bool)>>,
     /// The audiences whose first lists have been seen.
     audiences: BTreeSet<u32>,
-    /// The number of common lists that were incomplete, until the first common lists count as seen.
+    /// The number of incomplete common lists, counted until the first common lists count as seen.
     incomplete: u32,
 }
 
 impl Pins {
-    /// Adds a definition that is known from the stored record.
+    /// Adds a definition from the stored record.
     pub fn add(&mut self, tool: Arc<str>, fingerprint: Fingerprint, is_approved: bool) {
         let known = self.tools.entry(tool).or_default();
         match known.iter_mut().find(|(one, _)| *one == fingerprint) {
@@ -86,12 +86,12 @@ impl Pins {
         self.audiences.iter().copied()
     }
 
-    /// The number of common lists that were incomplete, until the first common lists count as seen.
+    /// The number of incomplete common lists, counted until the first common lists count as seen.
     pub fn incomplete(&self) -> u32 {
         self.incomplete
     }
 
-    /// Sets the number of incomplete lists, as known from the stored record.
+    /// Sets the number of incomplete common lists from the stored record.
     pub fn set_incomplete(&mut self, lists: u32) {
         self.incomplete = lists;
     }
@@ -130,7 +130,7 @@ impl Pins {
         self.tools.iter().filter(move |(_, known)| is_approved(known)).map(|(tool, _)| tool)
     }
 
-    /// Takes the list that an audience sees, and returns true if the record changed.
+    /// Records the list that an audience sees. Returns true if the record changed.
     ///
     /// The very first list of a server is approved: there is nothing to compare it with. If it was incomplete, the first
     /// complete list is approved as well, unless too many incomplete lists arrive before it. If a server shows more tools to

@@ -1,5 +1,6 @@
-//! The difference between two texts, word by word: the changed places with a few words around them. Each line begins with our own
-//! sign, so no text can pretend to be unchanged. This module must not know where the texts come from.
+//! The difference between two texts, word by word: the changed passages with a few words around them. Each line
+//! begins with our own sign, so no text can pretend to be unchanged. This module must not know where the texts come
+//! from.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 

@@ -5,7 +5,8 @@ use std::sync::{Arc, LazyLock};
 use super::{Calls, Scheme};
 use crate::credential::Account;
 
-/// The identity of a caller. Holds no credential of the caller, but perhaps the account with which the caller has signed in.
+/// The identity of a caller. Contains the account with which the caller has signed in, if there is one, and no
+/// other credential.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
     /// A stable id: `anyone`, `bearer`, `key:PREFIX`, `user:NAME`, `site:URL#NAME`, `login:URL#NAME`,
@@ -48,7 +49,8 @@ impl Principal {
         }
     }
 
-    /// The principal with an API key; `prefix` is the beginning of the key, `profiles` are the only ones for which it is valid.
+    /// The principal with an API key; `prefix` is the beginning of the key. The key is valid only for `profiles`,
+    /// if these are given.
     pub fn of_key<S: AsRef<str>>(prefix: &str, name: &str, profiles: Option<&[S]>) -> Self {
         Self {
             user: Some(name.into()),

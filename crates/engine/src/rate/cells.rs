@@ -1,5 +1,5 @@
-//! The storage of all counters: a capped map that is split into parts, and that drops only counters that are fully paid back
-//! (see `quota`).
+//! The storage of all counters: a map of limited size, split into parts. It drops only counters that are fully paid
+//! back (see `quota`).
 //!
 //! A counter changes by compare-and-swap under a part's shared lock; cells are added and removed under its exclusive
 //! lock. Therefore two requests can never both take the last slot, and no cell can disappear while a request is
@@ -147,7 +147,7 @@ impl Cells {
         outcome
     }
 
-    /// Takes back one counted request. Time that was paid back meanwhile stays paid back.
+    /// Takes back one counted request. This never allows more requests than an idle period does.
     pub(super) fn give_back(&self, key: u64, quota: &Quota) {
         if let Some(cell) = read(self.part(key)).cells.get(&key) {
             let less = |paid| Some(quota.give_back(paid));
@@ -155,8 +155,8 @@ impl Cells {
         }
     }
 
-    /// Counts requests against several counters, each of which occurs once in `takes`: either all requests, or none. The
-    /// outcomes are in the order of `takes`; if one is a rejection, nothing was counted.
+    /// Counts requests against several counters: either all requests, or none. Each counter occurs only once in
+    /// `takes`. The outcomes are in the order of `takes`; if one is a rejection, nothing was counted.
     pub(super) fn take_all(&self, takes: &[Take<'_>], now: u64) -> Vec<QuotaOutcome> {
         let mut wanted: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
         for take in takes {

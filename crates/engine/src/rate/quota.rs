@@ -25,8 +25,8 @@ pub(super) enum QuotaOutcome {
 }
 
 impl Quota {
-    /// Allows `count` requests in `per`, of which `burst` may arrive at once; both numbers are at least one. The interval is
-    /// rounded up, so that the limit is never exceeded.
+    /// Allows `count` requests per period `per`, and at most `burst` requests at once; both numbers are at least
+    /// one. The interval is rounded up, so that the limit is never exceeded.
     pub fn new(count: u32, per: Duration, burst: u32) -> Self {
         Self { interval: nanos(per).div_ceil(u64::from(count.max(1))).max(1), burst: burst.max(1) }
     }
@@ -54,7 +54,7 @@ impl Quota {
         QuotaOutcome::Taken(paid.max(now).saturating_add(self.interval.saturating_mul(count.into())))
     }
 
-    /// The number without one counted request.
+    /// The number after one counted request is taken back.
     pub(super) fn give_back(&self, paid: u64) -> u64 {
         paid.saturating_sub(self.interval)
     }

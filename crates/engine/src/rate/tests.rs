@@ -1,4 +1,4 @@
-//! Counting, with the time as an argument: exact with many threads, in bounded memory, and never more than
+//! Tests of counting, with the time as an argument: exact with many threads, in bounded memory, and never more than
 //! configured.
 
 use std::net::IpAddr;

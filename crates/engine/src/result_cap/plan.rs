@@ -44,11 +44,11 @@ pub struct CapRules<'a> {
 pub enum TooLong {
     /// The result, or the tool, has a structure that a cut would break.
     Structured,
-    /// Everything besides the content is already too long.
+    /// The result is too long even without its content.
     Other,
 }
 
-/// The place of a block in a shortened result.
+/// The treatment of a block in a shortened result.
 #[derive(Debug)]
 enum BlockPlacement {
     Whole,
@@ -100,7 +100,8 @@ pub fn shorten(text: &Bytes, rules: &CapRules<'_>) -> Result<Option<Shortened>, 
     Ok(Some(Shortened { content, items, rest, kind, sizes: Sizes { missing, total }, text }))
 }
 
-/// A result without `toolResult`, the copy of the content in the first versions. The copy is written again at the end.
+/// A result without `toolResult`, in which the first protocol versions repeat the content. This copy is written
+/// again at the end.
 fn without_copy(text: &Bytes) -> Bytes {
     let Some(members) = Members::of_value(text, Span::new(0, text.len())) else { return text.clone() };
     if members.get(text, "content").is_none() {
@@ -135,7 +136,7 @@ fn placed(text: &[u8], items: Vec<ContentItem>, mut room: usize) -> Vec<(Content
     items.into_iter().enumerate().map(place).collect()
 }
 
-/// The size of the first blocks that fit together.
+/// The total size of those blocks that fit into the room, tried in order.
 fn fitting(sizes: &[usize], room: usize) -> usize {
     sizes.iter().fold(0, |all, size| if all + size <= room { all + size } else { all })
 }
@@ -225,7 +226,7 @@ fn push(content: &mut Vec<u8>, block: &[u8]) {
 }
 
 impl CapRules<'_> {
-    /// The space for the result. The first versions repeat the text of the content.
+    /// The space for the result. It is halved for the first protocol versions, which contain the content twice.
     fn budget(&self) -> usize {
         if self.era.shapes.tool_result { self.most / 2 } else { self.most }
     }

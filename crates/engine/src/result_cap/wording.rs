@@ -1,5 +1,5 @@
-//! The texts about shortened results, which models read: they say what is missing and how to get it. This module must not know
-//! which parts are missing.
+//! The texts about shortened results, for models: they state what is missing and how to get it. This module must
+//! not know which parts are missing.
 
 use std::time::Duration;
 

@@ -1,5 +1,6 @@
-//! A schema together with the schemas that must also hold: those of its reference and of `allOf`, as one set of keywords. The set
-//! accepts everything that all of them accept, and more where they disagree. This module must not know any family.
+//! Combines a schema with the schemas that must also hold (the target of its reference, and the schemas in its
+//! `allOf`) into one set of keywords. The set accepts everything that all of these schemas accept, and more where
+//! they disagree. This module must not know any family.
 
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value};
@@ -22,7 +23,7 @@ const GROUPS: [&[&str]; 6] = [
     &["patternProperties", "additionalProperties"],
 ];
 
-/// The keywords that a reference leaves in force in older drafts.
+/// The keywords that stay effective beside a reference in older drafts.
 const ANNOTATIONS: [&str; 6] = ["title", "description", "default", "examples", "deprecated", "x-mcp-header"];
 
 /// The keywords of a schema and of all schemas that must also hold.
@@ -34,7 +35,7 @@ pub(super) struct Conjunction<'a> {
     pub(super) properties: Option<IndexMap<&'a str, &'a Value>>,
     /// The required properties of all schemas.
     pub(super) required: IndexSet<&'a str>,
-    /// The schemas to which references led.
+    /// The schemas that were reached through references.
     pub(super) entered: Vec<&'a Value>,
     /// The target of a circular reference: a schema that is already being written.
     pub(super) cycle: Option<&'a Value>,

@@ -17,7 +17,7 @@ pub(super) const MAX_NODES: usize = 10_000;
 /// The maximum number of values and members that are read and copied for one schema.
 const MAX_WEIGHT: usize = 200_000;
 
-/// The maximum nesting of schemas that is written.
+/// The maximum nesting depth of the schemas that are written.
 pub(super) const MAX_DEPTH: usize = 32;
 
 /// A schema whose references can be followed.
@@ -59,7 +59,7 @@ impl<'a> SchemaDocument<'a> {
         self.nodes > MAX_NODES
     }
 
-    /// The schema to which a reference leads, if it is in this document.
+    /// The target of a reference, if it is in this document.
     pub(super) fn target(&self, reference: &str) -> Option<&'a Value> {
         if self.is_divided {
             return None;
@@ -73,7 +73,7 @@ impl<'a> SchemaDocument<'a> {
         found.filter(|found| super::keywords::is_schema(found))
     }
 
-    /// The schema to which the `$ref` of a node leads.
+    /// The target of a node's `$ref`.
     pub(super) fn referred(&self, node: &Map<String, Value>) -> Option<&'a Value> {
         self.target(node.get("$ref")?.as_str()?)
     }
@@ -92,14 +92,14 @@ impl Budget {
         Self { nodes: MAX_NODES, weight: MAX_WEIGHT }
     }
 
-    /// Takes a node, and returns false if none is left.
+    /// Spends one node of the budget. Returns false if none is left.
     pub(super) fn takes_node(&mut self) -> bool {
         let is_left = self.nodes > 0 && self.weight > 0;
         self.nodes = self.nodes.saturating_sub(1);
         is_left
     }
 
-    /// Takes the weight of read members.
+    /// Spends the weight of members that were read.
     pub(super) fn spend(&mut self, weight: usize) {
         self.weight = self.weight.saturating_sub(weight);
     }

@@ -15,15 +15,15 @@ pub(super) enum Language {
 /// The references that a family accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum References {
-    /// None: the schemas that they lead to are written in their place.
+    /// References are refused: the schemas that they refer to are written in their place.
     None,
-    /// Those that lead to a place inside the schema.
+    /// References to a position inside the schema.
     Resolvable,
     /// All references, because the clients do not follow them.
     Any,
 }
 
-/// The places at which a family accepts `anyOf`, `oneOf` and `allOf`, apart from the rules for the root.
+/// The positions at which a family accepts `anyOf`, `oneOf` and `allOf`, apart from the rules for the root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Combinators {
     /// Everywhere.
@@ -32,7 +32,7 @@ pub(super) enum Combinators {
     Refused,
 }
 
-/// The conditions for lists of values.
+/// The requirements for schemas of lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ArrayRule {
     /// True if `items` is required.
@@ -151,7 +151,8 @@ const VSCODE: SchemaFamily = SchemaFamily {
     says_null: false,
 };
 
-/// Cursor counts the names of server and tool together, at most 60 characters: 20 of these are reserved for the server.
+/// Cursor allows at most 60 characters for the names of the server and the tool together; 20 of these are reserved
+/// for the server.
 const CURSOR: SchemaFamily = SchemaFamily {
     name: "cursor",
     title: "Cursor",
@@ -168,8 +169,8 @@ const CURSOR: SchemaFamily = SchemaFamily {
     says_null: false,
 };
 
-/// The form that all families accept, with one exception: a node of several types becomes an `anyOf`, because Gemini knows
-/// neither lists of types nor nodes without a type, and Cursor refuses `anyOf`. No form suits both.
+/// The form that all families accept, with one exception: a node of several types becomes an `anyOf`, because
+/// Gemini supports neither lists of types nor nodes without a type, and Cursor refuses `anyOf`. No form suits both.
 const PORTABLE: SchemaFamily = SchemaFamily {
     name: "portable",
     title: "all of these, except for alternatives in Cursor",

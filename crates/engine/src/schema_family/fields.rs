@@ -11,7 +11,8 @@ use super::phrases::{described, unnamed};
 use super::root::Root;
 use super::typed::{declared, inferred, phrases};
 
-/// The levels that the most complex schema without arguments needs: alternatives, a list, and alternatives of its items.
+/// The number of nesting levels of the most complex schema without arguments: alternatives, a list, and
+/// alternatives of its items.
 const OUTLINE_DEPTH: usize = 4;
 
 /// The writer of one schema.
@@ -78,8 +79,8 @@ impl<'d, 'a> FieldsWriter<'d, 'a> {
         out.into()
     }
 
-    /// The schema of an argument; `None` if no value is accepted. For clients that ignore `nullable`, the description of a
-    /// required argument says that the argument may be null.
+    /// The schema of an argument; `None` if no value is accepted. For clients that ignore `nullable`, the
+    /// description of a required argument states that the argument may be null.
     pub(super) fn argument(&self, mut either: Alternatives, is_required: bool) -> Option<Value> {
         if self.family.says_null && is_required && either.nullable {
             let first = either.branches.first();
@@ -200,7 +201,7 @@ impl<'d, 'a> FieldsWriter<'d, 'a> {
     }
 }
 
-/// The type of a schema without its structure.
+/// The type of a schema, without its properties or items.
 fn outline<'a>(schema: &'a Value, document: &SchemaDocument<'a>) -> Alternatives {
     let mut schema = schema;
     for _ in 0..8 {

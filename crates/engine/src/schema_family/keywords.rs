@@ -1,5 +1,5 @@
-//! The keywords of JSON Schema: which keywords contain schemas, and which values are well-formed. Covers drafts 06 to 2020-12,
-//! as far as their meta schemas agree. This module must not know any family.
+//! The keywords of JSON Schema: which keywords contain schemas, and which values are well-formed. Covers drafts 06
+//! to 2020-12, where their meta schemas agree. This module must not know any family.
 
 use serde_json::{Map, Value};
 
@@ -59,8 +59,8 @@ pub(super) fn types(node: &Map<String, Value>) -> Vec<&str> {
     }
 }
 
-/// Returns true if every draft allows this value for the keyword. The insides of contained schemas are not checked: each schema
-/// is a node of its own.
+/// Returns true if every draft allows this value for the keyword. Nested schemas are not checked, because each of
+/// them is a node of its own.
 pub(super) fn is_well_formed(keyword: &str, value: &Value, allows_tuples: bool) -> bool {
     match holds(keyword) {
         Holds::Schema => return is_schema(value),

@@ -1,4 +1,5 @@
-//! The rules of a family, applied to a tool: findings with their places. This module must not know how a finding is repaired.
+//! The rules of a family, applied to a tool: findings with their positions. This module must not know how a finding
+//! is repaired.
 
 use std::collections::HashSet;
 
@@ -12,7 +13,7 @@ use super::{SchemaFamily, SchemaRule, lint_fields, lint_keywords};
 /// The maximum length of a tool's name that the families accept, in characters.
 const LONGEST_NAME: usize = 64;
 
-/// A rule that a tool breaks, and the place.
+/// A rule that a tool breaks, and the position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SchemaFinding {
     /// A JSON pointer into the input schema; `name` for the tool's name.
@@ -25,7 +26,7 @@ pub struct SchemaFinding {
 pub(super) struct Findings {
     list: Vec<SchemaFinding>,
     most: usize,
-    /// Returns true for the rules that count.
+    /// Returns true for the rules whose findings are collected.
     counts: fn(SchemaRule) -> bool,
 }
 
@@ -44,7 +45,7 @@ impl Findings {
         }
     }
 
-    /// Returns true if no further finding counts.
+    /// Returns true once the maximum number of findings is reached.
     fn are_enough(&self) -> bool {
         self.list.len() >= self.most
     }
@@ -118,7 +119,7 @@ fn linted(
     findings.list
 }
 
-/// Checks the root, and returns it if it is an object at all.
+/// Checks the root, and returns it if it is an object.
 fn lint_root<'a>(
     family: &SchemaFamily,
     schema: &'a Value,

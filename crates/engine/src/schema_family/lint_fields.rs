@@ -1,6 +1,7 @@
-//! The rules for nodes in the language with a fixed set of fields. Each rule is documented, or known from answers of the API:
-//! <https://ai.google.dev/api/caching#Schema>,
-//! <https://cloud.google.com/vertex-ai/docs/reference/rest/v1beta1/Schema>. This module must not know how a finding is repaired.
+//! The rules for nodes in the language with a fixed set of fields. Each rule is documented, or was observed in
+//! answers of the API: <https://ai.google.dev/api/caching#Schema>,
+//! <https://cloud.google.com/vertex-ai/docs/reference/rest/v1beta1/Schema>. This module must not know how a finding
+//! is repaired.
 
 use serde_json::{Map, Value};
 
@@ -98,7 +99,7 @@ pub(super) fn lint_node(place: &SchemaNode<'_>, mirrors: bool, findings: &mut Fi
     }
 }
 
-/// The type of a node if it is one word.
+/// The type of a node, if `type` is a single string.
 fn one_type(node: &Map<String, Value>) -> Option<&str> {
     node.get("type").and_then(Value::as_str)
 }

@@ -1,5 +1,5 @@
-//! One node that stands for several schemas of the same value and has all their types, for families without `anyOf`, `oneOf`
-//! and `allOf`. This module must not know how schemas are written.
+//! One node that replaces several schemas of the same value and has all their types, for families without `anyOf`,
+//! `oneOf` and `allOf`. This module must not know how schemas are written.
 
 use serde_json::{Map, Value, json};
 
@@ -49,7 +49,7 @@ pub(super) fn merged_types(nodes: Vec<Value>) -> Map<String, Value> {
     out
 }
 
-/// A node's own keywords together with those of its alternatives. If both have a keyword, the node's own counts.
+/// A node's own keywords together with those of its alternatives. If both have a keyword, the node's own is used.
 pub(super) fn conjoined(mut own: Map<String, Value>, alternatives: Map<String, Value>) -> Map<String, Value> {
     let is_plain = own
         .keys()

@@ -25,7 +25,7 @@ pub(super) struct Root<'a> {
     pub(super) properties: IndexMap<&'a str, Vec<&'a Value>>,
     /// The arguments that the root itself or every alternative requires.
     pub(super) required: IndexSet<&'a str>,
-    /// The schemas to which references led.
+    /// The schemas that were reached through references.
     pub(super) entered: Vec<&'a Value>,
     /// True if several schemas were merged.
     pub(super) is_merged: bool,

@@ -29,7 +29,7 @@ rules! {
     NameChars = "name-chars": "the name has characters that are not allowed",
     NameLength = "name-length": "the name is too long",
     ArgumentName = "property-name": "the name of an argument has characters that are not allowed, or is too long",
-    RootObject = "root-object": "the schema does not say `type: object`",
+    RootObject = "root-object": "the schema lacks `type: object`",
     RootCombinator = "root-combinator": "alternatives are not allowed at the root of the schema",
     RootProperties = "root-properties": "the schema has no `properties`",
     Keyword = "keyword": "this keyword is unknown",

@@ -23,7 +23,7 @@ const TARGETS: [&str; 4] = ["$defs", "definitions", "$anchor", "$id"];
 pub(super) struct SchemaWriter<'d, 'a> {
     family: &'static SchemaFamily,
     document: &'d SchemaDocument<'a>,
-    /// True if the schemas to which references lead are written in their place.
+    /// True if references are replaced with the schemas that they refer to.
     inlines: bool,
     budget: Budget,
     /// The schemas that are being written.
@@ -110,7 +110,7 @@ impl<'d, 'a> SchemaWriter<'d, 'a> {
         }
     }
 
-    /// A schema at any place.
+    /// Writes a schema at any position.
     fn schema(&mut self, schema: &'a Value, depth: usize) -> Value {
         let node = match schema {
             Value::Object(node) => node,
@@ -253,8 +253,8 @@ impl<'d, 'a> SchemaWriter<'d, 'a> {
         out.insert(key.to_owned(), written);
     }
 
-    /// Adjusts what depends on several keywords: bounds of older drafts, lists, and keywords that accept less if a schema in them
-    /// accepts more.
+    /// Adjusts the parts that depend on several keywords: bounds of older drafts, lists, and keywords that accept
+    /// less if a schema in them accepts more.
     fn settle(&self, out: &mut Map<String, Value>, original: Option<&'a Map<String, Value>>) {
         for (bound, excluded) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
             if out.get(excluded).is_some_and(|excluded| !excluded.is_number())

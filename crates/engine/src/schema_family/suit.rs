@@ -9,15 +9,16 @@ use super::fields::FieldsWriter;
 use super::lint::suits;
 use super::schemas::SchemaWriter;
 
-/// The factor by which a form may be longer than the schema, and the length that every form may have, in bytes. Without this
-/// limit, a schema with many references to the same place would become long, and models read the whole form.
+/// The factor by which a form may be longer than the schema. Without this limit, a schema with many references to
+/// the same position would become long, and models read the whole form.
 const GROWTH: usize = 3;
+/// The length that every form may have, in bytes.
 const SMALL: usize = 16 * 1024;
 
 /// An input schema in the form of a family.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Suited {
-    /// The family accepts the schema as it is.
+    /// The family accepts the schema unchanged.
     AsReceived,
     /// The schema in the form of the family, JSON text.
     Rewritten(String),

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::*;
 
-/// The family of a name.
+/// The family with this name.
 fn family(name: &str) -> &'static SchemaFamily {
     let form = SchemaForm::ALL.iter().find(|(word, _)| *word == name).unwrap();
     SchemaFamily::of(form.1).unwrap()

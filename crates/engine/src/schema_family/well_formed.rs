@@ -1,10 +1,11 @@
-//! Values of keywords that are not well-formed, but say clearly what they mean. This module must not know any family.
+//! Malformed keyword values with a clear meaning. This module must not know any family.
 
 use serde_json::Value;
 
 use super::keywords::{TYPES, is_well_formed};
 
-/// The well-formed value that a malformed value clearly means; `None` if the value is well-formed, or has no clear meaning.
+/// The well-formed equivalent of a malformed value; `None` if the value is well-formed, or its meaning is not
+/// clear.
 pub(super) fn repaired(key: &str, value: &Value) -> Option<Value> {
     match (key, value) {
         ("type", Value::String(one)) => {

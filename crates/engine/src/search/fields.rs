@@ -1,4 +1,4 @@
-//! The texts of a listed tool by which it is found. This module must not know how they are weighted.
+//! The texts of a listed tool that a search looks at. This module must not know how they are weighted.
 
 use std::borrow::Cow;
 
@@ -25,7 +25,7 @@ impl ToolField {
     }
 }
 
-/// A tool with the texts by which it is found.
+/// A tool with the texts that a search looks at.
 #[derive(Debug, Clone, Copy)]
 pub struct ToolText<'t> {
     /// The name of the tool's server.

@@ -80,7 +80,7 @@ impl ToolIndex {
         &self.words[start as usize..self.ends[number].word as usize]
     }
 
-    /// The number of the first word that is not before `word`.
+    /// The number of the first word that does not sort before `word`.
     fn position(&self, word: &str) -> usize {
         let (mut low, mut high) = (0, self.ends.len());
         while low < high {

@@ -1,5 +1,6 @@
-//! The call inside a call of `call_tool`. The inner call is taken out before anything looks at the request, so rules, limits,
-//! records and errors apply to the tool that the client means. This module must not know which tools exist.
+//! The call inside a call of `call_tool`. The inner call is extracted before any other code reads the request, so
+//! rules, limits, records and errors apply to the tool that the client means. This module must not know which tools
+//! exist.
 
 use std::borrow::Cow;
 
@@ -56,8 +57,8 @@ pub fn inner_name(frame: &Frame) -> Option<Cow<'_, str>> {
     frame.string(InnerCall::of(frame)?.name)
 }
 
-/// The arguments for the tool. Many models write an object inside an object as a string, so a string that contains an object
-/// counts as that object.
+/// The arguments for the tool. Many models write an object inside an object as a string, so a string that contains
+/// an object is read as that object.
 fn arguments(text: &Bytes, span: Span) -> Cow<'_, [u8]> {
     let written = span.of(text);
     let inside = written.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).and_then(unquote);

@@ -34,7 +34,7 @@ const MAX_ANSWER: usize = 64 << 10;
 /// The members of a tool that a model needs to call it.
 const SHOWN_MEMBERS: &[&str] = &["title", "description", "inputSchema", "annotations", "execution"];
 
-/// The tools of a profile, as far as the definitions of the gateway's own tools depend on them.
+/// The facts about a profile's tools that appear in the definitions of the gateway's own tools.
 #[derive(Debug, Clone)]
 pub struct Searchable<'a> {
     /// The servers, each with the number of its tools.

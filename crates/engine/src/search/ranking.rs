@@ -30,7 +30,7 @@ const CHANGED: f32 = 0.7;
 /// The part of a score that depends on how many words of the request a tool contains.
 const COVERAGE: f32 = 0.5;
 
-/// A word of the index that stands for a word of the request, and the factor for its score.
+/// A word of the index that matches a word of the request, and the factor for its score.
 type Alternative = (usize, f32);
 
 impl ToolIndex {
@@ -50,7 +50,7 @@ impl ToolIndex {
         scores.best(wanted.len(), limit)
     }
 
-    /// For each word of a request, the words of the index that stand for it.
+    /// For each word of a request, the words of the index that match it, exactly or approximately.
     fn alternatives(&self, request: &str) -> Vec<Vec<Alternative>> {
         let mut wanted: Vec<Vec<Alternative>> = Vec::new();
         let mut seen: Vec<String> = Vec::new();
@@ -89,7 +89,7 @@ impl ToolIndex {
         found.into_iter()
     }
 
-    /// The words that `word` may be an abbreviation of, and the words that `word` may be a longer form of.
+    /// The words of the index that begin with `word`, and the longest one that `word` begins with.
     fn completed(&self, word: &str) -> Vec<Alternative> {
         let longer = self.beginning_with(word).take(MAX_COMPLETED);
         let shorter = (SHORTEST_CHANGED..word.len()).rev().filter(|end| word.is_char_boundary(*end));
@@ -97,8 +97,8 @@ impl ToolIndex {
         longer.chain(shorter).map(|at| (at, CHANGED)).collect()
     }
 
-    /// The words that a misspelt `word` may stand for: words that begin with the same letter and differ in few other letters. At
-    /// most `left` words of the index are considered; `left` is reduced by their number.
+    /// The possible corrections of a misspelt `word`: words that begin with the same letter and differ in few other
+    /// letters. At most `left` words of the index are considered; `left` is reduced by their number.
     fn corrected(&self, word: &str, left: &mut usize) -> Vec<Alternative> {
         let first = word.chars().next().map(String::from).unwrap_or_default();
         let tolerated = if word.len() < 8 { 1 } else { 2 };
@@ -142,7 +142,8 @@ impl Scores {
         }
     }
 
-    /// Adds the score for one word of the request: of several words that stand for it, only the best one counts.
+    /// Adds the score for one word of the request. If several words of the index match it, only the best one
+    /// counts.
     fn count(&mut self, postings: impl Iterator<Item = Posting>) {
         for Posting { tool, score } in postings {
             let at = tool as usize;

@@ -78,7 +78,7 @@ const PAIRS: &[(&str, &str)] = &[
     ("task", "todo"),
 ];
 
-/// The pairs in the form in which words are compared.
+/// The pairs, normalized for comparison.
 static COMPARED: LazyLock<Vec<[String; 2]>> =
     LazyLock::new(|| PAIRS.iter().map(|(one, other)| [compared(one), compared(other)]).collect());
 
@@ -88,7 +88,7 @@ fn compared(word: &str) -> String {
     form
 }
 
-/// The words that mean nearly the same as `word`; all in the form in which words are compared.
+/// The words that mean nearly the same as `word`; all normalized for comparison.
 pub(super) fn synonyms(word: &str) -> impl Iterator<Item = &'static str> {
     COMPARED.iter().filter_map(move |[one, other]| match word {
         _ if word == one => Some(&**other),

@@ -1,4 +1,4 @@
-//! Words of names and texts in the form in which they are compared: lower case, without common endings. This module must not
+//! Words of names and texts, normalized for comparison: lower case, without common endings. This module must not
 //! know where a text comes from.
 
 /// The longest word that is kept, in bytes; longer ones are hashes or encoded data.
@@ -24,7 +24,7 @@ pub(super) fn words(text: &str, mut each: impl FnMut(&str)) {
     }
 }
 
-/// Writes the form in which a word is compared; returns false if the word is not kept.
+/// Normalizes a word for comparison; returns false if the word is not kept.
 fn normalize(part: &str, word: &mut String) -> bool {
     word.clear();
     if part.len() > MAX_WORD {
@@ -38,7 +38,7 @@ fn normalize(part: &str, word: &mut String) -> bool {
     word.len() > 1 || !word.is_ascii() || word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The longest prefix that belongs to the digits after it, in bytes: `s3`, `ec2`.
+/// The maximum length, in bytes, of letters that form one word with the digits after them: `s3`, `ec2`.
 const SHORT_PREFIX: usize = 2;
 
 /// The kind of a character in a name.
@@ -65,7 +65,7 @@ impl CharKind {
     }
 }
 
-/// The parts of a text between separators, and between the humps and numbers of a name.
+/// Splits a text at separators, and splits names where a capitalized word or a number begins or ends.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -77,7 +77,7 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The length of the part with which a text begins.
+/// The length of the first part of a text, in bytes.
 fn end_of_part(text: &str) -> usize {
     let mut before: Option<CharKind> = None;
     // The start of the last capital letter, if another capital letter precedes it.
@@ -136,7 +136,7 @@ fn has_vowel(word: &str) -> bool {
     word.contains(['a', 'e', 'i', 'o', 'u', 'y'])
 }
 
-/// Removes one of two equal consonants at the end: `tagg` and `tag`, but `fill` and `pass` stay.
+/// Removes one of two equal consonants at the end: `tagg` becomes `tag`, but `fill` and `pass` stay unchanged.
 fn undouble(word: &mut String) {
     let bytes = word.as_bytes();
     if let [.., before, last] = bytes

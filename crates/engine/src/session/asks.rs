@@ -54,7 +54,7 @@ pub struct Asks<L> {
 }
 
 impl<L: Clone + PartialEq> Asks<L> {
-    /// Starts without questions; at most `cap` may be open, each for at most `lifetime`.
+    /// Creates an empty table; at most `cap` questions may be open, each for at most `lifetime`.
     pub fn new(cap: usize, lifetime: Duration) -> Self {
         Self { next: 0, cap, lifetime, open: HashMap::new() }
     }
@@ -106,8 +106,8 @@ impl<L: Clone + PartialEq> Asks<L> {
         self.ask(link, &frame, now)
     }
 
-    /// Takes the client's answer; `None` if no question waits for it (it was already answered, withdrawn, or never
-    /// asked).
+    /// Handles the client's answer, and returns the message for the link; `None` if no question waits for it (it
+    /// was already answered, withdrawn, or never asked).
     pub fn answer(&mut self, frame: &Frame) -> Option<LinkMessage<L>> {
         let ask = self.open.remove(&frame.id()?.as_number()?)?;
         let mut splice = Splice::new(frame.text());
@@ -115,7 +115,7 @@ impl<L: Clone + PartialEq> Asks<L> {
         Some(LinkMessage { text: splice.finish(), method: ask.method, link: ask.link })
     }
 
-    /// Takes the client's progress on a question.
+    /// Handles the client's progress on a question, and returns the message for the link.
     pub fn progress(&self, frame: &Frame) -> Option<LinkMessage<L>> {
         let span = frame.param(meta::PROGRESS_TOKEN).ok().flatten()?;
         let own: u64 = std::str::from_utf8(span.of(frame.text())).ok()?.parse().ok()?;
@@ -137,7 +137,7 @@ impl<L: Clone + PartialEq> Asks<L> {
         Some(splice.finish())
     }
 
-    /// Forgets the questions from a link that is gone; returns their ids.
+    /// Forgets the questions from a closed link; returns their ids.
     pub fn forget(&mut self, link: &L) -> Vec<u64> {
         self.open.extract_if(|_, ask| ask.link == *link).map(|(own, _)| own).collect()
     }

@@ -44,7 +44,7 @@ const MAX_ANSWERS: usize = 32;
 struct KeptEvent {
     id: EventId,
     data: Bytes,
-    /// The event's age among the events of all sessions: smaller is older.
+    /// The event's position among the events of all sessions; smaller numbers are older.
     order: u64,
     /// True if the client has fetched the event after a lost connection.
     is_fetched: bool,

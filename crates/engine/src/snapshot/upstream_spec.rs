@@ -140,7 +140,8 @@ pub(super) fn upstreams(config: &Config, before: &Numbers<'_>) -> (Vec<UpstreamS
     (upstreams, next)
 }
 
-/// Allows no dedicated connection to a server that is known to support only one process.
+/// Returns zero dedicated connections for a server that is known to support only one process; `None` for any other
+/// server.
 fn known_connections(server: &Server) -> Option<usize> {
     let Link::Stdio(link) = &server.link else { return None };
     (server.affinity == Affinity::Shared && known_servers::is_single(link)).then_some(0)

@@ -41,7 +41,7 @@ pub struct HeldOutcomes {
 const INTERVAL: u64 = 1000;
 
 impl HeldOutcomes {
-    /// Starts without outcomes.
+    /// Creates an empty table.
     pub fn new(limits: HeldLimits) -> Self {
         Self { limits, entries: VecDeque::new(), bytes: 0 }
     }
@@ -89,7 +89,8 @@ impl HeldOutcomes {
         self.entries.iter().find(|entry| entry.number == number)
     }
 
-    /// The task that represents an outcome, a JSON object with the id `shown`; `None` if it is gone.
+    /// The task that represents an outcome, a JSON object with the id `shown`; `None` if the outcome is no longer
+    /// kept.
     pub fn task(&self, number: u64, shown: &str) -> Option<String> {
         let (time, status) = (&self.find(number)?.time, Status::Completed.json());
         let lifetime = self.limits.lifetime.as_millis();
@@ -99,7 +100,7 @@ impl HeldOutcomes {
         ))
     }
 
-    /// The outcome, with the id `shown` of its task; `None` if it is gone.
+    /// The outcome, with the id `shown` of its task; `None` if the outcome is no longer kept.
     pub fn outcome(&self, number: u64, shown: &str) -> Option<Bytes> {
         Some(related_to(&self.find(number)?.outcome, quote(shown).as_bytes()))
     }

@@ -14,7 +14,7 @@ pub const MAX_ID: usize = 2048;
 /// The maximum length of our ids, in bytes: an upstream's id, its server's name, and the overhead of sealing.
 const MAX_SHOWN: usize = 4096;
 
-/// The number that stands for the state of another process. No state has this number.
+/// The number that represents the state of another process. No state has this number.
 const LOST: u64 = 0;
 
 /// Creates and reads the ids that one client sees.
@@ -43,7 +43,7 @@ impl<'a> TaskIds<'a> {
         Some(self.sealer.seal_name(plain.as_bytes(), &self.bound()))
     }
 
-    /// The meaning of one of our ids; `None` for any other text.
+    /// Decodes one of our ids; `None` for any other text.
     pub fn opened(self, shown: &str) -> Option<OpenedTaskId> {
         if shown.len() > MAX_SHOWN {
             return None;
@@ -81,7 +81,7 @@ pub struct TaskPlace<'a> {
     pub home: Option<u64>,
 }
 
-/// The meaning of one of our ids.
+/// The decoded content of one of our ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenedTaskId {
     /// The server's name; empty if the gateway itself keeps the task.

@@ -15,8 +15,8 @@ use crate::catalogue::renames_among;
 use crate::catalogue::{Absence, Gather, GatherLimits, NameLimit, UpstreamId, View, ViewSource, ViewSpec};
 use crate::sealer::Sealer;
 
-/// A sealer that writes its input as plain text, under a number that is never repeated, in the process with this
-/// number.
+/// A sealer that writes its input as plain text, preceded by a number that is different each time. The second field
+/// is the number of the process.
 #[derive(Default)]
 struct Plain(std::cell::Cell<u8>, u64);
 

@@ -1,5 +1,5 @@
-//! Requests as they arrive, including refused ones, for operators who connect a client. While nobody watches, a request
-//! only reads one number. This module must not know HTTP's types, or how events are shown.
+//! Requests as they arrive, including refused ones, for operators who connect a client. While nobody watches, a
+//! request only has to read one number. This module must not know HTTP's types, or how events are shown.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ const LAG: usize = 256;
 /// The maximum number of watchers.
 const MOST: usize = 16;
 
-/// Something that a client did.
+/// An event that a client caused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArrivalEvent {
     /// A request was answered.

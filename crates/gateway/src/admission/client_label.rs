@@ -7,14 +7,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-/// The maximum length, in bytes, of a recorded name, and of a recorded version.
+/// The maximum length of a recorded name or version, in bytes.
 const LONGEST: usize = 64;
 
-/// A client's introduction, and the label that was derived from it.
+/// A client's introduction, and the label derived from it.
 type Labelled = (Box<[u8]>, Arc<str>);
 
 thread_local! {
-    /// The latest label of each kind on this thread: most calls come from the same client as the call before.
+    /// The latest address label and the latest program label on this thread: most calls come from the same client
+    /// as the call before.
     static ADDRESS: RefCell<Option<(IpAddr, Arc<str>)>> = const { RefCell::new(None) };
     static PROGRAM: RefCell<Option<Labelled>> = const { RefCell::new(None) };
 }
@@ -31,7 +32,7 @@ pub(crate) fn address(address: IpAddr) -> Arc<str> {
     })
 }
 
-/// Returns the name and version of a client, from the JSON object with which the client introduced itself.
+/// Returns the name and version of a client, from the JSON object of its introduction.
 pub(crate) fn program(info: &[u8]) -> Option<Arc<str>> {
     PROGRAM.with_borrow_mut(|last| {
         if let Some((known, text)) = last
@@ -55,7 +56,7 @@ pub(crate) fn program(info: &[u8]) -> Option<Arc<str>> {
     })
 }
 
-/// Returns the name and version from the params of a message that contains an introduction.
+/// Returns the name and version in the params of a message that contains an introduction.
 pub(crate) fn program_in(message: &[u8]) -> Option<Arc<str>> {
     let message: Value = serde_json::from_slice(message).ok()?;
     let info = message.get("params")?.get("clientInfo")?;

@@ -14,7 +14,7 @@ use upstream::embedded::Carried;
 
 static ANYONE: LazyLock<Arc<Principal>> = LazyLock::new(|| Arc::new(Principal::anyone()));
 
-/// A digest that identifies a caller as the owner of data that no other caller may receive.
+/// A digest that identifies the owner of private data. No other caller may receive that data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct DataOwner(pub(crate) [u8; 32]);
 
@@ -25,12 +25,12 @@ pub struct Identity {
     pub principal: Arc<Principal>,
     /// The client's address; a client on a pipe has none.
     pub client_address: Option<ClientAddress>,
-    /// The credentials that the request carries for sites behind embedded servers, if the configuration forwards any.
+    /// The credentials in the request for sites behind embedded servers, if the configuration forwards any.
     pub carried: Option<Arc<Carried>>,
-    /// The headers of the request that are passed on to servers. In a session, these are the headers of the request
-    /// that opened the session.
+    /// The request headers that are passed on to servers. In a session, these are the headers of the request that
+    /// opened the session.
     pub passed: PassedHeaders,
-    /// The client's label for the record of calls: name and version, clipped. Not for comparisons.
+    /// The client's label for the record of calls: name and version, clipped. Unsuitable for comparisons.
     pub client_label: Option<Arc<str>>,
 }
 
@@ -69,13 +69,13 @@ impl Identity {
         same && self.passed == other.passed
     }
 
-    /// Returns the holder of the quota that the caller's requests use.
+    /// Returns the holder of the quota that limits the caller's requests.
     pub(crate) fn holder(&self) -> Holder {
         Holder::of(&self.principal, self.client_address.as_ref())
     }
 
-    /// Returns a digest of everything that distinguishes the caller's data from other callers' data: the principal, the headers
-    /// that are passed on, and the credentials that the request carries for sites.
+    /// Returns a digest of everything that separates the caller's data from other callers' data: the principal, the
+    /// headers that are passed on, and the request's credentials for sites.
     pub(crate) fn data_owner(&self) -> DataOwner {
         let mut digest = Context::new(&SHA256);
         let mut see = |part: &[u8]| {

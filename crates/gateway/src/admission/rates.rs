@@ -1,5 +1,5 @@
-//! Rate limits: the engine's limits with a clock, and the parts of a message that they need. This module must not know the
-//! form of a refusal.
+//! Rate limits: the engine's limits combined with a clock, and the parts of a message that these limits depend on.
+//! This module must not know the form of a refusal.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -115,8 +115,8 @@ impl Rates {
         verdict
     }
 
-    /// Counts an authentication attempt at a profile, under the profile's name in the request; returns true if the attempt
-    /// was counted. A caller for which `is_familiar` returns true may exceed the limit.
+    /// Counts an authentication attempt under `profile`, the profile name in the request; returns true if the
+    /// attempt was counted. A caller for which `is_familiar` returns true may exceed the limit.
     ///
     /// # Errors
     /// Returns the verdict of an exceeded limit.
@@ -181,9 +181,9 @@ impl Rates {
         }
     }
 
-    /// Returns a message in the form that rate limits need, for a caller that sees no tools. `searches` returns true if clients
-    /// find the tools of the caller's profile by searching; in this case, a call of `call_tool` counts as a call of the tool that
-    /// it names.
+    /// Returns the parts of a message that rate limits need, for a caller that sees no tools. `searches` returns
+    /// true if clients of the profile find tools by searching; a call of `call_tool` then counts as a call of the
+    /// tool that it names.
     pub(crate) fn nowhere<'a>(
         &self,
         frame: &'a Frame,
@@ -254,7 +254,7 @@ pub(crate) fn rate(verdict: &Verdict) -> Rate {
     }
 }
 
-/// Returns a duration in whole seconds, rounded up, so that a client that waits this long is not too early.
+/// Returns a duration in whole seconds. Rounds up, so a client that waits this long is not too early.
 pub fn seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }

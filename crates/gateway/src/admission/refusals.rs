@@ -40,8 +40,8 @@ impl Refusals {
         Self(names.map(|name| (name, Mutex::default())).collect())
     }
 
-    /// Counts a refusal by the limit with the index `place`. If a line is due, returns the limit's name and the number
-    /// of refusals since the last line.
+    /// Counts a refusal by the limit with the index `place`. If a log line is due, returns the limit's name and the
+    /// number of refusals since the last line.
     pub(crate) fn count(&self, place: usize, now: Duration) -> Option<(&str, u64)> {
         let (name, row) = self.0.get(place)?;
         let mut row = row.lock();
@@ -55,8 +55,8 @@ impl Refusals {
         self.0.iter().map(|(name, row)| (name.clone(), row.lock().all)).collect()
     }
 
-    /// Returns the names of the limits whose lines are due even though no further refusal occurred, each with its
-    /// number of refusals.
+    /// Returns the limits that have unlogged refusals and whose next line is due, each with its name and the number
+    /// of these refusals.
     pub(crate) fn rest(&self, now: Duration) -> impl Iterator<Item = (&str, u64)> {
         self.0.iter().filter_map(move |(name, row)| row.lock().due(now).map(|count| (name.as_str(), count)))
     }

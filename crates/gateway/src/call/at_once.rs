@@ -14,7 +14,7 @@ use proto::rpc::code;
 #[derive(Default)]
 pub(crate) struct RunningByTool(Mutex<HashMap<(usize, Arc<str>), Calls>>);
 
-/// A call that counts among the running calls of its tool.
+/// A call that counts toward the limit of its tool.
 pub(super) struct CountedCall {
     calls: Calls,
     /// The permit; `None` while the call waits for its client.
@@ -40,7 +40,7 @@ impl RunningByTool {
         }
     }
 
-    /// Forgets the tools that no call is using.
+    /// Forgets tools without running calls.
     pub(crate) fn sweep(&self) {
         let mut all = self.0.lock();
         all.retain(|_, calls| !calls.is_idle());
@@ -56,7 +56,7 @@ impl CountedCall {
         self.place = None;
     }
 
-    /// Counts the call again, even above the limit, because it has already begun.
+    /// Counts the call again, even if this exceeds the limit, because the call has already begun.
     pub(super) fn resume(&mut self) {
         self.place = self.calls.take(usize::MAX);
     }

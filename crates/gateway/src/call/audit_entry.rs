@@ -1,5 +1,5 @@
-//! The entry of a request in the record of calls, as far as it is known when the request begins. This module must not know
-//! how the request ends.
+//! A request's entry in the record of calls, with the fields that are known when the request begins. This module
+//! must not know how the request ends.
 
 use std::borrow::Cow;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,7 +13,7 @@ use crate::admission::client_label;
 use crate::admission::identity::Identity;
 use crate::call::CallContext;
 
-/// Returns a request's entry without the facts that are known only at the end; `None` if calls are not recorded.
+/// Returns a request's entry without the fields that are known only at the end; `None` if calls are not recorded.
 pub(super) fn audit_entry(
     context: &CallContext,
     (identity, profile): (&Identity, usize),

@@ -99,26 +99,26 @@ impl Call {
         self.upstream.name()
     }
 
-    /// Returns the answer for a client that waits on its own stream, after a long answer was interrupted.
+    /// Returns the answer that reports an interrupted long answer, for a client that waits on its own stream.
     pub(crate) fn broken(&self) -> ExchangeAnswer {
         let name = self.upstream.name();
         let message = format!("server {name:?} sent an answer that was incomplete or too long");
         ExchangeAnswer::fault(200, Fault::upstream(name, false, message), self.exchange.id())
     }
 
-    /// Returns the time by which the next message has to arrive.
+    /// Returns the deadline for the next message.
     pub(crate) fn deadline(&self) -> Instant {
         self.exchange.deadline()
     }
 
-    /// Lets a notification cancel a stateless request; used if the request has no stream of its own that its client
-    /// could close.
+    /// Lets a notification cancel a stateless request. Used for a request without its own stream, because its
+    /// client cannot cancel it by closing a stream.
     pub(crate) fn cancel_by(&mut self, cancelled: oneshot::Receiver<Option<Frame>>) {
         self.client.cancelled = Some(cancelled);
     }
 
-    /// Declares that the client accepts an answer that is still arriving, and that the call's waiter polls the call
-    /// again at `silent` if nothing has arrived by then.
+    /// Allows the answer to be passed on while it is still arriving. The call's waiter must poll the call again at
+    /// `silent` if nothing has arrived by then.
     pub(crate) fn attend_until(&mut self, silent: Instant) {
         self.client.takes_long = true;
         self.client.attended_until = Some(silent);
@@ -148,7 +148,7 @@ impl Call {
     }
 }
 
-/// Removes a request from its client's session, because the request is refused.
+/// Removes a refused request from its client's session.
 fn refuse(caller: &Caller, id: Option<&Id>, refused: Refused) -> Refused {
     if let (Caller::Session(session), Some(id)) = (caller, id) {
         session.requests.end(id);
@@ -156,7 +156,7 @@ fn refuse(caller: &Caller, id: Option<&Id>, refused: Refused) -> Refused {
     refused
 }
 
-/// Returns the policy for a request that fails in transit.
+/// Returns the policy for sending the request again if it fails in transit.
 fn resend_policy(context: &CallContext, request: &Request<'_>, upstream: &Upstream) -> ResendPolicy {
     let calls = context.egress.snapshot().calls(&upstream.server.spec);
     let (rules, wait) = (calls.for_request(request.route.tool), calls.resend_wait);

@@ -1,5 +1,5 @@
-//! The place of a call's result in the cache: which calls share a place, and which results may be kept there. This module
-//! must not know which calls are answered from the cache.
+//! The cache slot of a call's result: determines which calls share a slot, and which results may be kept. This
+//! module must not know which calls are answered from the cache.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use super::result_store::{CachedResult, CallKey};
 use crate::admission::Identity;
 use crate::view::ViewCell;
 
-/// The place of a call's result in the cache, and the result once it has arrived.
+/// The cache slot of a call's result, with the result once it has arrived.
 pub(crate) struct CacheSlot {
     key: CallKey,
     keep_for: Duration,
@@ -34,7 +34,7 @@ enum HeardResult {
     More,
 }
 
-/// The owner of a kept result, and the properties of the request on which the result depends.
+/// The owner of a kept result, and the request properties on which the result depends.
 #[derive(Clone, Copy)]
 pub(super) struct SlotOwner<'a> {
     pub(super) identity: &'a Identity,
@@ -50,8 +50,8 @@ impl CacheSlot {
         self.key
     }
 
-    /// Returns the place of a call's result; `None` if the result must not be kept. `server` is the protocol version that is
-    /// used with the server.
+    /// Returns the cache slot of a call's result; `None` if the result must not be kept. `server` is the protocol
+    /// version that is used with the server.
     pub(super) fn of(
         context: &CallContext,
         caller: SlotOwner<'_>,
@@ -87,7 +87,7 @@ impl CacheSlot {
         Some(Self { key, keep_for: rule.keep_for, era: server, heard: HeardResult::Nothing })
     }
 
-    /// Records a message from the server; `key` is the id under which the request was sent to the server.
+    /// Records a message from the server; `key` is the id of the request at the server.
     pub(super) fn hear(&mut self, frame: &Frame, key: u64) {
         let is_own = frame.id().is_some_and(|id| id.as_number() == Some(key));
         self.heard = match (frame.kind(), &self.heard) {

@@ -1,4 +1,4 @@
-//! Calls that are answered from the cache: calls of tools that only read, in profiles that enable this. Access and rate
+//! Calls that are answered from the cache: calls of read-only tools, in profiles that enable this. Access and rate
 //! limits have already been checked. This module must not know where results are kept.
 
 use std::sync::Arc;
@@ -39,7 +39,8 @@ pub(super) struct CachedCall<'a> {
 /// Returns the answer to a call from the cache; `None` if there is none.
 ///
 /// # Errors
-/// Returns the fault of a call that is refused whatever the cache contains.
+/// Returns the fault if the request's headers do not match its body; such a call is refused with or without a
+/// cached result.
 pub(super) fn answer(
     context: &Arc<CallContext>,
     asked: CachedCall<'_>,
@@ -80,8 +81,8 @@ pub(super) fn answer(
     Ok(Some(answer))
 }
 
-/// Returns a kept result with the URIs that clients know now. Results are kept with the server's own URIs, because the public
-/// ones can change. Returns `None` if the result cannot be read.
+/// Returns a cached result with the URIs that clients currently see; `None` if the result cannot be read. Results
+/// are cached with the server's own URIs, because the public URIs can change.
 fn published(context: &CallContext, cached: &CachedResult, route: &Route<'_>, id: &Id) -> Option<Bytes> {
     let Some(uris) = &route.uris else { return Some(cached.result.clone()) };
     let response = result_response(id, &cached.result);

@@ -38,12 +38,12 @@ pub enum Progress {
     Answer(ExchangeAnswer),
     /// A long answer that is still arriving, and that the client receives as it arrives; the call is over.
     Pass(Body),
-    /// A message to pass to the client before the answer.
+    /// A message that the client receives before the answer.
     Relay(Bytes),
     /// The upstream closed its stream and will be asked again after this many milliseconds.
     Paused(Option<u64>),
-    /// The answer contains questions for the client; the call waits under this ticket until the client returns
-    /// ([`Call::park`]).
+    /// The answer contains questions for the client. The call waits under this ticket until the client sends its
+    /// replies ([`Call::park`]).
     Park(Ticket, ExchangeAnswer),
     /// The call is over and has no answer.
     End,
@@ -61,7 +61,7 @@ pub struct Call {
     pub(crate) over: bool,
     /// The permit that counts the call toward its caller's limit, if the caller has no session.
     pub(crate) place: Option<CallPlace>,
-    /// The call's turn among all calls to its server.
+    /// The call's turn at its server, which limits its running calls.
     pub(super) turn: CallTurn,
     /// The call's entry in the record of calls.
     pub(crate) record: Option<Box<Record>>,
@@ -76,8 +76,8 @@ pub struct Call {
 pub(crate) type Running = Pin<Box<dyn Future<Output = (Box<Call>, Progress)> + Send>>;
 
 impl Call {
-    /// Runs until there is something for the client. The future owns the call, so the code that waits can do other
-    /// things without interrupting the call. The future is constructed inside its box, to avoid a copy.
+    /// Runs until there is output for the client. The future owns the call, so the caller can do other work
+    /// meanwhile without interrupting the call. The future is constructed inside its box, to avoid a copy.
     pub fn run(mut self: Box<Self>) -> Running {
         let running = Box::write(Box::new_uninit(), async move {
             let attended = self.client.attended_until.take();
@@ -124,7 +124,7 @@ impl Call {
         }
     }
 
-    /// Performs the exchange's steps until there is something for the client.
+    /// Performs the exchange's steps until there is output for the client.
     async fn perform(&mut self, mut attended: Option<Instant>) -> Option<Progress> {
         while let Some(step) = self.exchange.poll() {
             match step {
@@ -190,8 +190,8 @@ impl Call {
         }
     }
 
-    /// Receives the upstream's messages while the client, which received questions in a result, is away. Never
-    /// returns; the waiter can drop the future at any time.
+    /// Receives the upstream's messages while the client, which has received questions in a result, prepares its
+    /// replies. Never returns; the waiter can drop the future at any time.
     pub(crate) async fn attend(&mut self) -> std::convert::Infallible {
         loop {
             while let Some(step) = self.exchange.poll() {
@@ -277,7 +277,7 @@ impl Call {
         self.take_reply(input).await
     }
 
-    /// Handles the beginning of a reply; a long one is passed on or read.
+    /// Handles the beginning of a reply. A long reply is passed on, or read to its end.
     pub(super) async fn take_reply(&mut self, input: CallInput) -> Option<Progress> {
         let CallInput::Replied(Ok(Reply::Long(long))) = input else { return self.take(input) };
         if self.client.takes_long

@@ -46,8 +46,8 @@ impl Caller {
         }
     }
 
-    /// Returns the owner of the states and tasks that result from the client's requests: its session, or, for a client
-    /// without one, its principal.
+    /// Returns the owner of the states and tasks that result from the client's requests: the client's session, or
+    /// its principal if it has no session.
     pub(crate) fn owner(&self) -> &str {
         match self {
             Self::Session(session) => session.owner(),
@@ -84,11 +84,11 @@ pub(crate) struct Request<'a> {
     pub(crate) identity: &'a Identity,
     /// The credentials that the request carries for the site behind an embedded server.
     pub(crate) carried: Option<Arc<Carried>>,
-    /// True if the call counts toward its caller's limit here; false in a session, which counts its calls itself.
+    /// True if the call counts toward its caller's limit here; false in a session, which counts its own calls.
     pub(crate) counted: bool,
     /// True if the result is never shortened.
     pub(crate) whole: bool,
-    /// The place of the result in the cache, if the result may be kept.
+    /// The cache slot of the result, if the result may be kept.
     pub(crate) slot: Option<CacheSlot>,
     /// The request's arrival; `None` if it was not noted.
     pub(crate) arrived: Option<RequestArrival>,

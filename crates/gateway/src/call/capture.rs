@@ -12,10 +12,10 @@ use engine::access::Principal;
 use parking_lot::Mutex;
 use store::audit::AuditEntry;
 
-/// The longest time for which messages can be captured at once.
+/// The maximum duration of a capture.
 pub(crate) const LONGEST: Duration = Duration::from_hours(1);
 
-/// The maximum size of a captured message, in bytes; of a longer one, only the beginning is kept.
+/// The maximum size of a captured message, in bytes. Longer messages are truncated.
 const MESSAGE: usize = 64 << 10;
 
 /// The maximum number of messages of one call.
@@ -45,7 +45,7 @@ pub enum Lane {
 pub struct CapturedMessage {
     /// The time from the arrival of the request to this message.
     pub after: Duration,
-    /// The direction.
+    /// The direction of the message.
     pub lane: Lane,
     /// The protocol version that is used with the client or with the server, depending on the direction.
     pub era: &'static str,
@@ -58,8 +58,8 @@ pub struct CapturedMessage {
 /// Messages that others may read while more are added.
 pub type SharedMessages = Arc<Mutex<Vec<CapturedMessage>>>;
 
-/// The facts by which a captured call and its entry in the record of calls are matched, because an entry gets its number only
-/// later.
+/// The facts that match a captured call to its entry in the record of calls. The number of the entry cannot be
+/// used, because it is assigned later.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallMark {
     /// The time when the call ended, in milliseconds since 1970.
@@ -188,8 +188,8 @@ impl Capture {
         (until != 0).then_some(until)
     }
 
-    /// Captures the messages of calls with exactly this principal. Principals are compared by their pointers, so that two
-    /// calls of the same operator are not mixed up.
+    /// Captures the messages of calls with exactly this principal. Principals are compared by their pointers, so
+    /// two calls of the same operator are not mixed up.
     pub fn follow(&self, principal: &Arc<Principal>) -> FollowedCalls<'_> {
         let (key, messages) = (key(principal), SharedMessages::default());
         self.followers.lock().insert(key, messages.clone());

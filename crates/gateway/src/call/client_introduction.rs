@@ -6,13 +6,14 @@ use proto::mcp::meta;
 
 use crate::call::caller::{Caller, Request};
 
-/// A client's capabilities, introduction and log level for a server of another era; empty if the eras are the same.
+/// A client's capabilities, introduction and log level, for a server of another era. Empty if both use the same
+/// era.
 #[derive(Default)]
 pub(crate) struct ClientIntroduction {
     pub(crate) capabilities: Bytes,
     pub(crate) upstream: Bytes,
     pub(crate) level: Option<Bytes>,
-    /// The client's introduction; the gateway's own if the client sent none.
+    /// The client's introduction, or the gateway's own if the client sent none.
     pub(crate) info: Option<Bytes>,
 }
 

@@ -1,5 +1,5 @@
-//! The connection of a call to its server: the links that the call uses, and the reply that it reads. This module must
-//! not know the client.
+//! The connection of a call to its server: the links that the call uses, and the reply that it receives. This
+//! module must not know the client.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ impl CallConnection {
         self.held.as_ref().map(HeldLink::link)
     }
 
-    /// Returns the upstream's next message; never completes if none can come.
+    /// Returns the upstream's next message; never completes if no message can arrive.
     pub(super) async fn next_item(
         &mut self,
         context: &Arc<CallContext>,
@@ -65,7 +65,7 @@ impl CallConnection {
         }
     }
 
-    /// Expects the call's progress notifications under another key.
+    /// Registers another key for the call's progress notifications.
     pub(super) fn expect_progress(&mut self, key: Option<u64>) {
         if let (Some(old), Some(link)) = (std::mem::replace(&mut self.progress, key), self.link()) {
             link.recipients.forget_progress(old);

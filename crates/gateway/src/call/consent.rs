@@ -58,8 +58,8 @@ impl CallContext {
         all.filter_map(|upstream| Some((upstream.name().to_string(), page(&upstream)?.url))).collect()
     }
 
-    /// Returns the fault with the address of the consent page added, if the server that the fault names requires this
-    /// caller's consent. The form of the fault depends on the caller's era and capabilities.
+    /// Adds the address of the consent page to a fault, if the server that the fault names requires this caller's
+    /// consent. The form of the fault depends on the caller's era and capabilities.
     pub(crate) fn pointing(&self, fault: Fault, caller: &Caller, identity: &Identity) -> Fault {
         let Some(name) = fault.subject.as_deref().filter(|_| fault.condition == Condition::UpstreamDown)
         else {
@@ -92,8 +92,8 @@ impl CallContext {
 }
 
 impl Call {
-    /// Ends the call, with an answer that points to the consent page if consent is missing; returns the answer for the
-    /// client.
+    /// Ends the call, and returns the answer for the client. If consent is missing, the answer points to the
+    /// consent page.
     pub(crate) fn end_pointing(&mut self, mut answer: ExchangeAnswer) -> ExchangeAnswer {
         if let Some(fault) = answer.fault.take_if(|fault| fault.condition == Condition::UpstreamDown) {
             let fault = self.context.pointing(*fault, &self.caller, self.caller.identity());

@@ -80,7 +80,7 @@ impl CallState {
         }
     }
 
-    /// Returns true if requests leave anything behind: an entry in the record of calls, figures, a trace, or captured
+    /// Returns true if requests are observed: in the record of calls, in figures, in a trace, or in captured
     /// messages.
     pub(crate) fn observes(&self) -> bool {
         self.audit.is_on() || self.figures.is_on() || self.tracer.is_some() || self.capture.is_on()
@@ -115,7 +115,7 @@ impl CallContext {
         &self.session.state.sealer
     }
 
-    /// Returns the binding of states of `era`; reads the clock only if the era has states.
+    /// Returns the values to which states of `era` are bound. The clock is read only if `era` has states.
     pub(crate) fn binding<'a>(&self, principal: &'a str, server: &'a str, era: &Era) -> Binding<'a> {
         let lifetime = self.egress.snapshot().limits.request_state_lifetime;
         let now = match era.asks {

@@ -35,17 +35,17 @@ use crate::view::view_cell::ViewCell;
 
 /// The decision about a request before anything is sent.
 pub enum Decision {
-    /// An answer that is ready: its HTTP status, and the message.
+    /// A complete answer: its HTTP status, and the message.
     Done(u16, Bytes),
-    /// A long answer that is ready, in pieces.
+    /// A complete long answer, in pieces.
     Long(Vec<Bytes>),
     /// A stream of notifications, which the receiver of the decision has to open.
     Listen(Arc<ViewCell>, Frame),
-    /// A subscription for which the server has already been asked.
+    /// A subscription that has already been requested from the server.
     Wait(Id, Subscribing),
-    /// Nothing, because the client cancelled the request while the request waited for lists.
+    /// No answer: the client cancelled the request while it waited for lists.
     Cancelled,
-    /// A call to an upstream, and the change of the session's subscriptions that depends on the answer.
+    /// A call to an upstream, and the change to the session's subscriptions that depends on its answer.
     Call(Box<Call>, Option<Change>),
 }
 
@@ -136,7 +136,7 @@ pub(crate) async fn decide_or_refuse(
     }
 }
 
-/// Sets the level of log messages that a session's client gets.
+/// Sets the minimum level of log messages for a session's client.
 async fn set_level(
     context: &Arc<CallContext>,
     caller: &Caller,
@@ -181,8 +181,8 @@ pub(super) fn request_id(frame: &Frame) -> Result<&Id, Fault> {
     frame.id().ok_or_else(|| Fault::gateway("the request has no id"))
 }
 
-/// Returns the caller's view, including the servers that the caller's request may concern, and, if the request calls
-/// `call_tool`, the call inside it.
+/// Returns the caller's view, extended by the servers that the request may concern. If the request calls
+/// `call_tool`, also returns the inner call.
 async fn what_it_sees(
     context: &Arc<CallContext>,
     caller: &Caller,
@@ -237,7 +237,7 @@ fn current_view(session: &Session) -> Result<(Arc<ViewCell>, Arc<View>), Fault> 
     Ok((cell, view))
 }
 
-/// Fetches the lists of absent servers again, because the servers may be back.
+/// Fetches the lists of unavailable servers again, because the servers may be available again.
 fn ask_again(context: &Arc<CallContext>, cell: &ViewCell, view: &View) {
     if !view.is_served() || view.upstreams().iter().any(|u| u.catalogue.is_err()) {
         cell.fetch_due(&context.view);
@@ -318,7 +318,7 @@ struct Forwarded<'a> {
     route: Route<'a>,
     frame: Frame,
     server: &'static Era,
-    /// The place of the result in the cache, if the result may be kept.
+    /// The cache slot of the result, if the result may be kept.
     slot: Option<CacheSlot>,
 }
 
@@ -369,7 +369,8 @@ fn subscription(frame: &Frame, route: &Route<'_>) -> Option<Subscription> {
     Some(Subscription { uri, own, on })
 }
 
-/// Returns the call that a retry belongs to, resumed with the retry's answers; `None` for any other request.
+/// Resumes the parked call that a retry belongs to with the retry's answers, and returns the call; returns `None`
+/// for any other request.
 async fn resumed(
     (context, waiting): (&CallContext, &Parked),
     identity: &Identity,

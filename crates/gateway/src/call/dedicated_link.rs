@@ -1,5 +1,6 @@
-//! Chooses the calls that get a dedicated link: calls to servers with a handshake from clients that have no session, but can
-//! answer servers' questions or want log messages. A question on such a link belongs to its call.
+//! Chooses the calls that get a dedicated link. These are calls to servers with a handshake, if the client has no
+//! session, and can answer servers' questions or requests log messages. A question on such a link belongs to its
+//! call.
 
 use std::sync::Arc;
 
@@ -16,9 +17,10 @@ use upstream::{Egress, LinkKey, Upstream};
 use crate::call::caller::{Caller, Request};
 use crate::call::client_introduction::ClientIntroduction;
 
-/// Returns the dedicated link of a call, if it needs one. Two kinds of clients get such links: clients without a session that
-/// can answer questions or want log messages, if the server sends its questions as requests and keeps a log level per
-/// session; and clients with a session whose log level cannot be set on the shared link.
+/// Returns the dedicated link of a call, if it needs one. Two kinds of clients get such links. First, clients
+/// without a session that can answer questions or request log messages, if the server sends its questions as
+/// requests and keeps a log level per session. Second, clients with a session whose log level cannot be set on the
+/// shared link.
 ///
 /// # Errors
 /// Returns the fault to answer with if too many calls are waiting for dedicated links and the client of this call can answer

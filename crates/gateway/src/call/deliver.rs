@@ -22,8 +22,7 @@ use upstream::link::{HeldLink, LinkUser, OpenLink, RequestOrigin};
 use upstream::pool::single::{LinkTurn, SingleLink};
 use upstream::pool::{DedicatedLink, TurnParty};
 
-/// The maximum number of times that a call looks for another link, after the link that it was about to use has gone
-/// to another owner.
+/// The maximum number of times that a call looks for another link because its link was given to another owner.
 const TRIES: usize = 8;
 
 /// The destination of a call's request, and the call's owner.
@@ -49,7 +48,8 @@ impl<'a> Delivery<'a> {
     }
 }
 
-/// Sends a request over the caller's link; sends the request again over a new link if it was certainly not executed.
+/// Sends a request over the caller's link. If the request was certainly not executed, sends it again over a new
+/// link.
 pub(crate) async fn deliver(
     context: &Arc<CallContext>,
     way: Delivery<'_>,
@@ -114,7 +114,7 @@ fn waits(record: &mut Option<Box<Record>>) {
     }
 }
 
-/// Checks that a link uses the version for which the request was written. If the versions differ, the caller of this
+/// Checks that a link uses the version in which the request was written. If it does not, the caller of this
 /// function rewrites the request.
 fn check(link: &Arc<OpenLink>, outbound: &Outbound) -> Result<(), LinkError> {
     if link.era == outbound.era {
@@ -123,7 +123,7 @@ fn check(link: &Arc<OpenLink>, outbound: &Outbound) -> Result<(), LinkError> {
     Err(LinkError::OtherEra { expected: outbound.era.version, speaks: link.era.version })
 }
 
-/// Sends the call's log level, and the subscriptions of other clients, to the upstream on the call's dedicated link.
+/// Sends the call's log level and other clients' subscriptions over the call's dedicated link.
 async fn send_state(
     context: &Arc<CallContext>,
     upstream: &Upstream,
@@ -158,8 +158,8 @@ impl Delivery<'_> {
         }
     }
 
-    /// Waits for the call's turn on a server's only link. If the owner can answer questions, the link is opened in such a way
-    /// that the server knows this.
+    /// Waits for the call's turn on a server's only link. If the owner can answer questions, the link declares the
+    /// matching capabilities to the server.
     async fn turn(
         &self,
         context: &Arc<CallContext>,
@@ -188,7 +188,7 @@ impl Delivery<'_> {
         Ok(turn)
     }
 
-    /// Returns the session that can be asked during the call's turn on a server's only link.
+    /// Returns the session that receives the server's questions during the call's turn on the server's only link.
     fn asked_session(&self) -> Option<Weak<dyn LinkUser>> {
         match self.caller {
             Caller::Session(session) => Some(weak_user(session)),
@@ -225,8 +225,8 @@ impl Delivery<'_> {
         }
     }
 
-    /// Records the link that a call uses, and registers the call there for messages outside its own stream. If a
-    /// dedicated link has just been given to another owner, the call waits for another link.
+    /// Records the link that a call uses, and registers the call on it for messages outside the call's own stream.
+    /// If a dedicated link has just been given to another owner, the call waits for another link.
     async fn enter(
         &self,
         context: &Arc<CallContext>,
@@ -251,7 +251,7 @@ impl Delivery<'_> {
         Ok(link)
     }
 
-    /// Returns a hold on a link; `None` if it is a dedicated link that meanwhile belongs to another owner.
+    /// Returns a hold on a link; `None` if it is a dedicated link that has been given to another owner.
     fn need(
         &self,
         context: &Arc<CallContext>,

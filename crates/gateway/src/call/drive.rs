@@ -19,7 +19,7 @@ pub trait ClientSink: Send {
     /// Receives the end of the call.
     fn end(&mut self, end: CallEnd) -> impl Future<Output = ()> + Send;
 
-    /// Returns true if the answer to a request can contain questions, to which the client replies in a later request.
+    /// Returns true if an answer can contain questions, to which the client replies in a later request.
     fn comes_back(&self) -> bool {
         true
     }

@@ -114,8 +114,8 @@ impl Call {
         self.connection.dedicated.as_mut().map(|(dedicated, _)| dedicated.wait(sleeper))
     }
 
-    /// Returns true if a message for the client is a log message below the client's level, from a link whose level
-    /// other clients may have set.
+    /// Returns true if a message is a log message below the client's level. Such messages arrive on links whose
+    /// level other clients may have set.
     pub(crate) fn is_unwanted(&self, text: &Bytes) -> bool {
         let Some(link) = self.link() else { return false };
         let frame = || Frame::parse(text.clone(), self.context.egress.frame_limits());

@@ -1,5 +1,5 @@
-//! Lists for other gateways of this kind. Such a client learns which servers are behind the gateway, and can ask for a list
-//! without the entries that come from itself. Otherwise, two gateways that are servers of each other would list the same
+//! Lists for other gateways of this kind. Such a gateway learns which servers are behind this one, and can request
+//! a list without its own entries. Otherwise, two gateways that are servers of each other would list the same
 //! entries again and again, under longer and longer names. This module must not know how lists are fetched.
 
 use std::collections::BTreeSet;
@@ -52,7 +52,7 @@ pub(super) async fn listed_for_gateway(
     Ok(Decision::Done(200, result_response(request_id(frame)?, &with_marks(&list, all.into_iter()))))
 }
 
-/// Returns an empty list, if the request asks for the first page of one.
+/// Returns an empty list if the request asks for the first page of a list.
 fn empty_list(frame: &Frame, era: &Era, server_info: &str) -> Option<Bytes> {
     let kind = Method::from_name(&frame.method()).and_then(ListKind::of_method)?;
     let is_first = frame.param("cursor").is_ok_and(|cursor| cursor.is_none());
@@ -72,7 +72,7 @@ pub(super) fn is_gateway(caller: &Caller, frame: &Frame) -> bool {
     }
 }
 
-/// Returns the servers that the caller may use, each with its mark and those of the servers behind it.
+/// Returns the servers that the caller may use, each with its own mark and the marks of the servers behind it.
 fn marks_behind(
     context: &CallContext,
     cell: &ViewCell,

@@ -1,5 +1,5 @@
 //! The limit on running calls: per session, and per caller for clients without a session. A call above the limit is
-//! refused as rate-limited, with the same message everywhere. Sessions of the standard protocol count their calls
+//! refused as rate-limited, always with the same message. Sessions of the standard protocol count their calls
 //! themselves.
 
 use std::sync::Arc;

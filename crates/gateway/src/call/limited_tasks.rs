@@ -10,8 +10,8 @@ use upstream::Upstream;
 use super::at_once::CountedCall;
 use super::result_store::ToolOrigin;
 
-/// The maximum number of tasks whose tools are known. The outcomes of older tasks are still shortened, but their remainders
-/// are not kept.
+/// The maximum number of tasks for which the tool is remembered. The outcomes of older tasks are still shortened,
+/// but their remainders are not kept.
 const MAX: usize = 8192;
 
 /// A tool whose results are limited, in the profile in which it was called.
@@ -19,8 +19,8 @@ const MAX: usize = 8192;
 pub(crate) struct LimitedTool {
     pub(super) has_output_schema: bool,
     pub(super) profile: usize,
-    /// `None` if the tool is no longer known, because its task is too old. Dragoman could not check who may read the
-    /// remainder then, so it does not keep one.
+    /// `None` if the tool has been forgotten, because its task is too old. Dragoman then keeps no remainder,
+    /// because it could not check who may read it.
     pub(super) origin: Option<ToolOrigin>,
 }
 
@@ -36,7 +36,7 @@ impl LimitedTool {
         Self { has_output_schema: tool.has_output_schema, profile, origin: Some(origin) }
     }
 
-    /// Returns the tool of a task that is too old.
+    /// Returns the placeholder for the tool of a task that is too old.
     pub(super) fn forgotten(profile: usize) -> Self {
         Self { has_output_schema: false, profile, origin: None }
     }

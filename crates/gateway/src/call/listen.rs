@@ -26,7 +26,7 @@ use crate::view::view_cell::ViewCell;
 use upstream::quota::Permit;
 use upstream::subscriptions::topics::{Heard, Listener, Listening, ResourceNotice};
 
-/// The number of notifications that may wait for a slow client.
+/// The maximum number of notifications that wait for a slow client.
 const BEHIND: usize = 256;
 
 /// The interval between keep-alive events on an idle stream.
@@ -47,9 +47,9 @@ pub(crate) struct Filter {
 /// A resource to which a client listens.
 struct ListenedUri {
     owner: UpstreamId,
-    /// The URI by which the client knows the resource.
+    /// The client's URI of the resource.
     shown: String,
-    /// The URI by which the resource's upstream knows it.
+    /// The upstream's own URI of the resource.
     own: String,
 }
 
@@ -129,7 +129,7 @@ impl Filter {
         })
     }
 
-    /// Returns the filter in the form of the acknowledgement.
+    /// Returns the filter as the acknowledgement shows it.
     fn honoured(&self) -> String {
         let flags = [
             (self.tools, "toolsListChanged"),
@@ -149,7 +149,7 @@ impl Filter {
         format!("{{{}}}", members.join(","))
     }
 
-    /// Removes those resources of an upstream for which it refuses to send updates.
+    /// Removes the resources of an upstream for which it refuses to send updates.
     fn leave_out(&mut self, owner: UpstreamId, refused: &[String]) {
         self.uris.retain(|one| one.owner != owner || !refused.contains(&one.own));
     }
@@ -163,7 +163,7 @@ impl Filter {
         found
     }
 
-    /// Returns an upstream's notification about a resource, with the URI that the client knows.
+    /// Returns an upstream's notification about a resource, with the client's URI of the resource.
     fn shown(&self, context: &CallContext, owner: UpstreamId, told: ResourceNotice) -> ResourceNotice {
         let names = self.uris.iter().filter(|one| one.owner == owner && one.own != one.shown);
         let known = |own: &str| {
@@ -227,7 +227,7 @@ pub(crate) fn permit(context: &Arc<CallContext>, identity: &Identity) -> Result<
     })
 }
 
-/// Completes once all upstreams listen, or once it is known that they do not.
+/// Completes once each upstream listens, or is known not to listen.
 async fn settled(listening: &[Listening], following: &[tasks::Following]) {
     for one in listening {
         one.handle().settled().await;
@@ -336,7 +336,7 @@ async fn next(heard: &mut [(UpstreamId, Heard)]) -> Option<(UpstreamId, Resource
     .await
 }
 
-/// Returns the text of a notification, with the client's own subscription id.
+/// Returns the text of a notification with the client's own subscription id.
 fn notice_under(told: &ResourceNotice, id: &Id) -> Bytes {
     match told {
         ResourceNotice::Notice(frame) => under(frame, id),
@@ -347,8 +347,8 @@ fn notice_under(told: &ResourceNotice, id: &Id) -> Bytes {
     }
 }
 
-/// Returns an upstream's notification with the client's own subscription id: the id replaces the upstream's, or is
-/// added if the upstream's era has no such ids.
+/// Returns an upstream's notification with the client's own subscription id. The client's id replaces the
+/// upstream's id, or is added if the upstream's era has no such ids.
 fn under(frame: &Frame, id: &Id) -> Bytes {
     let key = meta::SUBSCRIPTION_ID.as_bytes();
     let whole = format!("{{\"{}\":{id}}}", meta::SUBSCRIPTION_ID);

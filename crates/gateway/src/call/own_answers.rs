@@ -1,5 +1,5 @@
-//! Answers that the gateway itself gives: lists, introductions, and results of its own tools. This module must not know how
-//! it is decided which requests are answered here.
+//! Answers that the gateway itself gives: lists, introductions, and results of its own tools. This module must not
+//! know which requests are answered here.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::decide::{Decision, request_id};
 use super::record::Record;
 use crate::view::view_cell::ViewCell;
 
-/// The size of a page, in bytes, above which free memory is returned to the system after sending: otherwise the
+/// The size of a page, in bytes, above which free memory is returned to the system after sending. Otherwise the
 /// allocator would keep the memory of the page's temporary copies.
 const LARGE: usize = 256 << 10;
 
@@ -54,7 +54,7 @@ pub(super) fn own(
     Ok(Decision::Done(200, result_response(request_id(frame)?, result)))
 }
 
-/// Records the use of ready pages.
+/// Records that a client has used the ready pages.
 fn note_listed(context: &CallContext, cell: &ViewCell, result: &CacheableResult) {
     cell.page_use.note();
     if result.text().len() > LARGE {

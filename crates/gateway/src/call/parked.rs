@@ -1,4 +1,4 @@
-//! Calls that wait for a client's answers to questions that it received in a result.
+//! Calls that wait until their clients have answered the questions in a result.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -60,8 +60,8 @@ impl Parked {
         self.quota.held()
     }
 
-    /// Keeps a call until its client returns; meanwhile the call receives its upstream's messages. If too many
-    /// calls are parked, the call is dropped, which cancels it at its upstream.
+    /// Parks a call until its client returns. Meanwhile, the call receives its upstream's messages. If too many
+    /// calls are parked, this call is dropped, which cancels it at its upstream.
     pub(crate) fn keep(&self, ticket: Ticket, mut call: Box<Call>) -> Result<(), QuotaError> {
         let permit = self.quota.take(call.caller.identity().holder());
         if let Some(record) = &mut call.record {
@@ -89,7 +89,7 @@ impl Parked {
         Ok(())
     }
 
-    /// Takes the call with this ticket out of the table; a second attempt finds nothing.
+    /// Removes the call with this ticket from the table and returns it. Each ticket works only once.
     pub(crate) async fn take(&self, ticket: Ticket) -> Option<Box<Call>> {
         let found = self.waiting.lock().remove(&ticket)?;
         if found.until <= Instant::now() {
@@ -100,7 +100,7 @@ impl Parked {
         call.await.ok()
     }
 
-    /// Returns what operators see of the parked calls.
+    /// Returns the facts about each parked call that operators see.
     pub fn listed(&self) -> Vec<ParkedFacts> {
         let waiting = self.waiting.lock();
         let facts = |call: &ParkedCall| ParkedFacts {

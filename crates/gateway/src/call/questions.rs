@@ -13,7 +13,7 @@ use super::caller::Caller;
 use super::side_channel::SideChannel;
 use crate::session::question_origin::QuestionOrigin;
 
-/// The reason that a server gets if its question reaches a client that cannot answer questions.
+/// The reason that a server receives if the client cannot answer its question.
 const UNASKABLE: &str = "the client of this call cannot answer questions from servers";
 
 impl Call {
@@ -35,8 +35,8 @@ impl Call {
         None
     }
 
-    /// Refuses a question on a pipe that clients use in turn, if the question may belong to another client's
-    /// abandoned call; returns `false` if it cannot belong to one.
+    /// Refuses a question on a pipe that clients share in turn, if the question may belong to another client's
+    /// abandoned call. Returns `false` if it certainly does not.
     pub(super) fn refuses_doubtful(&self, frame: &Frame) -> bool {
         let Some(link) = self.link().filter(|_| frame.kind() == FrameKind::Request) else { return false };
         // Over HTTP, the question came on the call's own stream.

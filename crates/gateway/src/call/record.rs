@@ -31,18 +31,19 @@ pub(crate) struct Record {
     context: Arc<CallContext>,
     /// The time at which the whole request had arrived.
     started: Instant,
-    /// The time at which the request began to wait until it can be sent; `None` if it does not wait.
+    /// The time at which the request began to wait before it is sent; `None` if it does not wait.
     waits_since: Option<Instant>,
     /// The time at which the call began to wait for its client; `None` if it does not wait.
     parked_since: Option<Instant>,
     facts: RecordedFacts,
-    /// The entry in the record of calls, still without the facts; `None` if calls are not recorded.
+    /// The entry in the record of calls, without the facts that are known only at the end; `None` if calls are not
+    /// recorded.
     entry: Option<AuditEntry>,
     /// The meter that counts the request; `None` if requests are not counted.
     meter: Option<RequestMeter>,
     /// The facts for the request's spans; `None` if the request is not traced.
     traced: Option<Box<TracedRequest>>,
-    /// The moments of a request that was sent, if it is counted or traced.
+    /// The times of sending and of the server's messages, if the request was sent and is counted or traced.
     times: Option<SentTimes>,
     /// The request's messages, if they are captured.
     tape: Option<Box<MessageTape>>,
@@ -172,7 +173,7 @@ impl Record {
         self.facts.upstream = Some(server.clone());
     }
 
-    /// Records that the request waits from now on, until it is sent. Most requests never wait, and for these, the clock
+    /// Records that the request waits from now on, until it is sent. For most requests, which never wait, the clock
     /// is not read.
     pub(crate) fn waits(&mut self) {
         self.waits_since.get_or_insert_with(Instant::now);
@@ -226,8 +227,8 @@ impl Record {
         (self.facts.outcome, self.facts.failure) = (CallOutcome::Error, None);
     }
 
-    /// Returns the context that a traced request carries to its server. Baggage is not forwarded if the server is reached over the
-    /// network, because it may contain data about users.
+    /// Returns the trace context that a traced request carries to its server. Baggage is not forwarded to servers
+    /// on the network, because it may contain data about users.
     pub(super) fn trace_hop(&self, upstream: &Upstream) -> Option<TraceHop> {
         let traced = self.traced.as_ref().filter(|_| !upstream.server.is_native())?;
         Some(TraceHop::new(&traced.sent.traceparent(), upstream.server.over_http()))

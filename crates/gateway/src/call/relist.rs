@@ -1,5 +1,5 @@
-//! Handles a call whose upstream rejects the headers that its list of tools requires. The list must have changed, so
-//! it is fetched again, and the call is sent once more (MCP 2026-07-28, streamable HTTP: custom headers from
+//! Handles a call whose upstream rejects the headers that its list of tools requires. The list must have changed.
+//! It is fetched again, and the call is sent once more (MCP 2026-07-28, streamable HTTP: custom headers from
 //! parameters). This module must not know the headers.
 
 use engine::exchange::{Dispatch, dispatch};

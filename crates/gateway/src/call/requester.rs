@@ -1,4 +1,4 @@
-//! The sender of a request, before the outcome of the request is decided. This module must not know methods.
+//! The sender of a request whose outcome has not been decided yet. This module must not know methods.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub struct Requester<'a> {
     pub(crate) headers: Option<&'a (dyn Headers + Sync)>,
     /// True if only the server validates the arguments; Dragoman does not.
     pub(crate) unchecked: bool,
-    /// True if a call counts toward its caller's limit here; false in a session, which counts its calls itself.
+    /// True if a call counts toward its caller's limit here; false in a session, which counts its own calls.
     pub(crate) counted: bool,
     /// True if no result is shortened, because the endpoint's dialect documents its results.
     pub(crate) whole: bool,
@@ -54,7 +54,7 @@ impl<'a> Requester<'a> {
 }
 
 impl Requester<'_> {
-    /// Returns the caller for which a result is kept.
+    /// Returns the owner under which the caller's results are cached.
     pub(super) fn slot_owner(&self) -> SlotOwner<'_> {
         let (identity, owner) = (self.identity, self.caller.owner());
         SlotOwner { identity, owner, unchecked: self.unchecked }

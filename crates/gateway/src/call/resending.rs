@@ -18,11 +18,11 @@ use super::retries::LOST_SESSIONS;
 #[derive(Clone, Copy)]
 pub(super) struct Pause {
     length: Duration,
-    /// True if the server itself asked for this pause; in this case, nothing ends the pause early.
+    /// True if the server itself asked for this pause; nothing then ends the pause early.
     is_asked_for: bool,
 }
 
-/// The maximum size, in bytes, of a request that is kept for a second attempt once an answer may be arriving.
+/// The maximum size, in bytes, of a request that is kept for a second attempt while its answer may be arriving.
 const KEPT: usize = 64 << 10;
 
 impl Call {
@@ -100,13 +100,13 @@ impl Call {
         self.feed(Event::Failed(failure));
     }
 
-    /// Returns the failure in the form for the call's client.
+    /// Returns the failure in the form that the call's client expects.
     pub(super) fn failure(&self, message: String, execution: Execution) -> LinkFailure {
         LinkFailure { message, execution, retry: self.retries.policy.is_harmless(execution) }
     }
 
-    /// Checks whether a server that did not answer in time is alive; if it is not, the silence counts as a failure of
-    /// the server. Nothing is checked if the call waits for its client.
+    /// Checks whether a server that did not answer in time is alive. If it is not, the silence is recorded as a
+    /// failure of the server. Does nothing if the call waits for its client.
     pub(super) fn note_silence(&self) {
         let Some(link) = self.link().filter(|_| !self.exchange.is_waiting()) else { return };
         let (link, egress) = (Arc::clone(link), self.context.egress.clone());
@@ -117,15 +117,15 @@ impl Call {
         });
     }
 
-    /// Keeps a request whose answer is arriving, if the request may be sent again after an interruption. A request in
-    /// the queue of a shared stream is kept as well, because it may turn out that it was never sent.
+    /// Keeps a request whose answer is arriving, if it may be sent again after an interruption. Also keeps a
+    /// request in the queue of a shared stream, because it may turn out that the request was never sent.
     pub(super) fn keep_repeatable(&mut self, outbound: Outbound) {
         let may_be_queued = self.link().is_some_and(|link| matches!(link.wire, Wire::Pipe(_) | Wire::Sse(_)));
         let is_kept = (may_be_queued || self.retries.policy.is_repeatable()) && outbound.body.len() <= KEPT;
         self.retries.repeatable = is_kept.then_some(outbound);
     }
 
-    /// Returns the request that is sent again because its answer was interrupted, and the pause before it is sent.
+    /// Returns the request to send again because its answer was interrupted, and the pause before that.
     pub(super) fn repeats(&mut self, input: &CallInput) -> Option<(Outbound, Pause)> {
         let (CallInput::Item(Err(error)) | CallInput::Replied(Err(error))) = input else { return None };
         let outbound = self.retries.repeatable.take()?;

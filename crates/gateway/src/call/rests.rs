@@ -21,9 +21,9 @@ use super::result_store::KeptRest;
 use crate::admission::Identity;
 use crate::view::ViewCell;
 
-/// Returns the answer to a request for a remainder; `None` for any other request. Unknown, expired and other callers'
-/// remainders cannot be distinguished, and no server ever learns the URIs of remainders. `recorded` is the caller as it is
-/// recorded.
+/// Returns the answer to a request for a remainder; `None` for any other request. The answer does not distinguish
+/// between unknown remainders, expired ones, and those of other callers. Servers never learn the URIs of
+/// remainders. `recorded` is the caller as the record of calls shows it.
 ///
 /// # Errors
 /// Returns the fault for a resource that does not exist.

@@ -31,8 +31,8 @@ pub(super) enum ResultPlace {
 /// The limit for the result of one call.
 pub(super) struct ResultLimit {
     most: usize,
-    /// The caller that may read the remainder: the sender of the request, whose credentials may differ from those with which
-    /// its session began.
+    /// The caller that may read the remainder: the sender of the request. Its credentials may differ from those
+    /// that opened its session.
     owner: DataOwner,
     server: Arc<str>,
     tool: LimitedTool,
@@ -51,7 +51,7 @@ impl ResultLimit {
         Some(Self { most, owner, server: upstream.name().clone(), tool, place: ResultPlace::Whole })
     }
 
-    /// Returns the limit for the outcome of a task, in the answer to a request about the task; `real` is the task's id at
+    /// Returns the limit for a task's outcome in the answer to a request about the task; `real` is the task's id at
     /// its server.
     pub(super) fn of_task(
         context: &CallContext,
@@ -74,12 +74,12 @@ impl ResultLimit {
         &self.tool
     }
 
-    /// Returns true if a response of this length is surely within the limit.
+    /// Returns true if a response of this length is certainly within the limit.
     pub(super) fn admits(&self, response: u64) -> bool {
         u64::try_from(self.most).is_ok_and(|most| response <= most)
     }
 
-    /// Returns a response that contains a result, which is shortened if it is too long.
+    /// Returns the response, with its result shortened if the result is too long.
     pub(super) fn apply(
         &self,
         context: &CallContext,

@@ -1,6 +1,6 @@
-//! The rules that the configuration of a tool or server sets for its calls: the limit of a call's result, its place in the
-//! cache, its count among the running calls of its tool, and the time by which it must have ended even as a task. Most calls
-//! have no such rules. This module must not know how a call runs.
+//! The rules that the configuration sets for the calls of a tool or server: the size limit of the result, its cache
+//! slot, the limit on concurrent calls of the tool, and a deadline that also applies to tasks. Most calls have no
+//! such rules. This module must not know how a call runs.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -27,7 +27,7 @@ pub(crate) struct ResultRules {
     limit: Option<ResultLimit>,
     slot: Option<CacheSlot>,
     counted: Option<CountedCall>,
-    /// The time by which a task must have ended, if the call becomes one.
+    /// The deadline for the task, if the call becomes one.
     deadline: Option<Instant>,
 }
 
@@ -87,14 +87,14 @@ impl ResultRules {
         self.slot.is_none() && self.limit.as_ref().is_none_or(|limit| limit.admits(length))
     }
 
-    /// Records a message from the server; `key` is the id under which the request was sent to the server.
+    /// Records a message from the server; `key` is the id of the request at the server.
     pub(super) fn hear(&mut self, frame: &Frame, key: u64) {
         if let Some(slot) = &mut self.slot {
             slot.hear(frame, key);
         }
     }
 
-    /// Forgets the place in the cache, because the request was rewritten and no longer matches the key of this place.
+    /// Gives up the cache slot: the request was rewritten, and no longer matches the slot's key.
     pub(super) fn forget_slot(&mut self) {
         self.slot = None;
     }
@@ -135,7 +135,7 @@ impl ResultRules {
         ExchangeAnswer { body, ..answer }
     }
 
-    /// Returns an outcome, a JSON object that is kept for a client that waits for a task, in a form within the limit.
+    /// Shortens an outcome to the limit. The outcome, a JSON object, is kept for a client that waits for a task.
     pub(super) fn cut(
         &self,
         context: &CallContext,

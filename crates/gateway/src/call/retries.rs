@@ -4,23 +4,23 @@ use engine::exchange::{Outbound, ResendPolicy};
 
 /// The state that a call needs for sending its request again.
 pub(crate) struct Retries {
-    /// The ways in which the request has already been rewritten.
+    /// The rewrites of the request so far.
     pub(super) rewrites: Rewrites,
     /// The policy for sending the request again after a link fails.
     pub(crate) policy: ResendPolicy,
-    /// The request, as long as it may be sent again even if it may have been executed.
+    /// The request, kept while it may be sent again even after a possible execution.
     pub(super) repeatable: Option<Outbound>,
 }
 
-/// The maximum number of times that a request is rewritten for another version: while a server restarts, it may turn
-/// out to support one lifecycle and then the other.
+/// The maximum number of times that a request is rewritten for another version. While a server restarts, it may
+/// appear to support first one lifecycle and then the other.
 pub(super) const RENEGOTIATIONS: u8 = 3;
 
-/// The maximum number of pauses for a server that has lost a session and then also the session that was opened in its place.
-/// Such a server may be restarting, but some servers forget every session.
+/// The maximum number of pauses for a server that lost a session, and then also the session that replaced it. Such
+/// a server may be restarting, but some servers forget every session.
 pub(super) const LOST_SESSIONS: u8 = 2;
 
-/// The ways in which a call's request has been rewritten.
+/// The rewrites of a call's request so far.
 pub(crate) struct Rewrites {
     /// True if the upstream's lists were fetched again for this call.
     pub(super) relisted: bool,

@@ -10,7 +10,7 @@ use crate::session::question_origin::QuestionOrigin;
 pub(crate) struct SideChannel {
     number: u64,
     pub(crate) inbox: Inbox,
-    /// True if the client has been asked something; its reply may then still arrive.
+    /// True if the client has been asked a question, so its reply may still arrive.
     has_asked: bool,
 }
 

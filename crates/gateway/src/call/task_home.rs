@@ -1,5 +1,5 @@
-//! A task that a client without a session started at a server with the experimental tasks: the link that knows the
-//! task, and the questions that the server asks while the result is awaited.
+//! A task that a client without a session started at a server with the experimental tasks: the link on which the
+//! task was started, and the server's questions while the result is awaited.
 
 use std::borrow::Cow;
 use std::sync::{Arc, Weak};
@@ -37,8 +37,8 @@ pub(crate) struct Home {
     _needed: Option<HeldLink>,
     /// The task's id at the server, a JSON string.
     task: Bytes,
-    /// Keeps other calls off the link on which this task asks questions; `None` once the task has ended, or if it
-    /// cannot ask.
+    /// The link that is reserved for this task because the server asks questions on it; `None` once the task has
+    /// ended, or if it cannot ask.
     own: Mutex<Option<OwnLink>>,
     asking: Mutex<Option<Asking>>,
     /// A counter that changes whenever the task's open questions change.
@@ -49,7 +49,7 @@ pub(crate) struct Home {
 struct OwnLink {
     dedicated: DedicatedLink,
     dormant: Arc<Dormant>,
-    /// The background task that gives way when others need the link.
+    /// The background task that releases the link when others need it.
     watcher: AbortHandle,
     _needed: HeldLink,
 }
@@ -60,7 +60,7 @@ impl Drop for OwnLink {
     }
 }
 
-/// The state while the result is awaited; the server can ask only during this time.
+/// The state while the result is awaited. The server can ask questions only during this time.
 struct Asking {
     watch: Watch,
     waiting: AbortHandle,
@@ -121,7 +121,7 @@ impl Home {
         self.link.era
     }
 
-    /// Returns true if the link that knows the task still exists.
+    /// Returns true if the link on which the task was started still exists.
     pub(crate) fn is_there(&self) -> bool {
         self.link.is_alive()
     }
@@ -189,8 +189,8 @@ impl Home {
         });
     }
 
-    /// Returns the server's questions that a client with these capabilities can answer: the content of
-    /// `inputRequests`. Waits briefly for questions, because the server has only now been allowed to ask.
+    /// Returns the content of `inputRequests`: the server's questions that a client with these capabilities can
+    /// answer. Waits briefly for questions, because the server may ask only from now on.
     pub(crate) async fn questions(
         self: &Arc<Self>,
         egress: &Egress,
@@ -225,8 +225,8 @@ impl Home {
         !told.is_empty()
     }
 
-    /// Starts waiting for the result, because the server can ask only during this wait; returns `false` if the client
-    /// cannot be asked.
+    /// Starts waiting for the result, because the server can ask questions only during this wait. Returns `false`
+    /// if the client cannot answer questions.
     fn begin(self: &Arc<Self>, egress: &Egress) -> bool {
         if self.own.lock().is_none() {
             return false;
@@ -307,8 +307,8 @@ impl Home {
     }
 }
 
-/// Gives way to callers that need the link: immediately if the task has ended, and otherwise as soon as no client has
-/// asked about the task for a while.
+/// Releases the link when other callers need it: immediately if the task has ended, and otherwise once no client
+/// has asked about the task for a while.
 async fn make_way(home: Weak<Home>, egress: Egress, dormant: Arc<Dormant>) {
     loop {
         dormant.asked_to_leave().await;

@@ -15,7 +15,7 @@ pub(crate) struct Homes {
     residents: Mutex<HashMap<u64, Resident>>,
 }
 
-/// The maximum number of tasks, and the time for which each is kept after a client has last asked about it.
+/// The maximum number of tasks, and the time for which each is kept after the last request about it.
 #[derive(Clone, Copy)]
 struct HomeRules {
     max: usize,
@@ -62,7 +62,7 @@ impl Homes {
         Some(resident.home.clone())
     }
 
-    /// Gives up the tasks that no client has asked about recently.
+    /// Gives up the tasks without a recent request from a client.
     pub(crate) fn sweep(&self) {
         let now = Instant::now();
         let late: Vec<Resident> = {

@@ -1,5 +1,5 @@
-//! The facts about a traced request that are known when it begins. This module must not know how the request ends, or what
-//! becomes of the facts.
+//! The facts about a traced request that are known when it begins. This module must not know how the request ends,
+//! or what the facts are used for.
 
 use std::borrow::Cow;
 use std::hash::{BuildHasher as _, RandomState};
@@ -25,7 +25,7 @@ const LONGEST: usize = 256;
 /// The longest `tracestate` that is copied, in bytes: a truncated one would be invalid.
 const LONGEST_STATE: usize = 512;
 
-/// The key of the digests of sessions' ids, which must not be readable in traces.
+/// The key for digests of session ids. Traces contain digests, because the ids must not be readable there.
 static SESSIONS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
 /// Returns the facts about a request; `None` if it is not traced.
@@ -74,7 +74,8 @@ pub(super) fn traced(
     Some(traced)
 }
 
-/// The server's own name for a tool, if it differs from the client's. Nearly every name is a part of the catalogue's text.
+/// The server's own name for a tool, if it differs from the client's. Nearly every name is a slice of the
+/// catalogue's text, so it is not copied.
 fn own_name(tool: &ToolEntry) -> Option<Bytes> {
     let written = tool.real_name.as_ref()?;
     Some(match &**written {
@@ -99,7 +100,7 @@ fn client(caller: &Caller, identity: &Identity) -> TracedPeer {
     TracedPeer { version: caller.era().version, is_pipe, address: None }
 }
 
-/// Returns a server as seen from the gateway; `None` if it lives in the gateway.
+/// Returns a server as seen from the gateway; `None` if the server is embedded in the gateway.
 fn peer(upstream: &Upstream, era: &'static Era) -> Option<TracedPeer> {
     let server = &upstream.server;
     if server.is_native() {

@@ -1,5 +1,5 @@
-//! A call's turn among all calls at its server: the call runs immediately, or waits until another call has ended. This
-//! module must not know links.
+//! A call's turn at its server: the call runs immediately, or waits until another call has ended. This module must
+//! not know links.
 
 use std::time::Instant;
 
@@ -19,15 +19,15 @@ use super::waiting_client::WaitingClient;
 pub(crate) enum CallTurn {
     /// The call waits for its turn.
     Waits(QueuedCall),
-    /// The call counts among the running calls as long as this value is held.
+    /// The call runs, and counts toward the server's limit while this value is held.
     Runs { _held: RunningCall },
     /// The call waits for its client, or has ended.
     Over,
 }
 
 impl CallTurn {
-    /// Returns the turn of a new call. A client that has been asked something may make a call before it answers. Such
-    /// a call does not queue behind the call that waits for the answer.
+    /// Returns the turn of a new call. A client with an unanswered question may make another call; that call does
+    /// not queue behind the call that waits for the answer.
     ///
     /// # Errors
     /// Returns the fault to answer with if too many calls are already waiting.
@@ -81,11 +81,11 @@ impl CallTurn {
     pub(super) fn overdue(upstream: &Upstream) -> String {
         let most = upstream.server.concurrency.most();
         format!(
-            "runs {most} calls, the most that its `concurrentCalls` allows, and none of them ended in time"
+            "is at its limit of concurrent calls ({most}, `concurrentCalls`), and none of the running calls ended in time"
         )
     }
 
-    /// Returns true if the call counts among the running calls.
+    /// Returns true if the call is running.
     pub(super) fn is_running(&self) -> bool {
         matches!(self, Self::Runs { .. })
     }
@@ -100,12 +100,12 @@ impl CallTurn {
 fn refusal(upstream: &Upstream, full: &QuotaError) -> Fault {
     let (most, server) = (upstream.server.concurrency.most(), upstream.name());
     let (whose, count, key) = match full {
-        QuotaError::Whole(count) => ("", count, "its `waitingCalls`"),
-        QuotaError::Own(_, count) => (" from this caller", count, "a quarter of its `waitingCalls`"),
+        QuotaError::Whole(count) => ("", count, "`waitingCalls`"),
+        QuotaError::Own(_, count) => (" from this caller", count, "a quarter of `waitingCalls`"),
     };
     let message = format!(
-        "server {server:?} runs {most} calls, the most that its `concurrentCalls` allows, and {count}{whose} wait for their \
-         turn, the most that {key} allows; call again later"
+        "server {server:?} is at its limit of concurrent calls ({most}, `concurrentCalls`), and its queue is full ({count} \
+         waiting{whose}; the limit is {key}); call again later"
     );
     let data = format!("{{\"server\":{},\"retry\":true,\"executed\":\"no\"}}", quote(server));
     let fault = Fault::client(code::REFUSED, message).about(Condition::RateLimited, "").with_status(429);

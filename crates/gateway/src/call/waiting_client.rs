@@ -9,12 +9,12 @@ use tokio::sync::oneshot;
 
 /// The state of a client that waits for its answer.
 pub(crate) struct WaitingClient {
-    /// The receiver of the client's cancellation, if the client can cancel; it receives the notification, if there is
-    /// one.
+    /// Receives the client's cancellation, with its notification if there is one; `None` if the client cannot
+    /// cancel.
     pub(crate) cancelled: Option<oneshot::Receiver<Option<Frame>>>,
     /// True if the client accepts an answer that is still arriving.
     pub(crate) takes_long: bool,
-    /// The latest time at which the call is polled again; used for the request that is sent next.
+    /// The latest time at which the call is polled again; applies to the next request that is sent.
     pub(crate) attended_until: Option<Instant>,
     /// The fault that the client receives in place of the real one if the call fails.
     pub(crate) masked: Option<Box<Fault>>,

@@ -9,15 +9,15 @@ use tokio::sync::oneshot;
 
 use super::{Differences, Refusal, Standing};
 
-/// An edit of the configuration: a function that returns the id of the edited server or profile, and the state after
-/// the edit.
+/// An edit of the configuration: a function that returns the id of the edited server or profile, and the
+/// configuration state after the edit.
 pub(crate) type Edit = Box<dyn FnOnce(&Standing) -> Result<(String, Standing), Refusal> + Send>;
 
 /// A request to the task that changes the configuration.
 pub(crate) enum ConfigRequest {
     /// An edit.
     Edit(EditRequest),
-    /// Reads the file of the configuration again.
+    /// A request to read the configuration file again.
     Reload(oneshot::Sender<Reloaded>),
 }
 
@@ -26,7 +26,7 @@ pub(crate) enum ConfigRequest {
 pub struct Reloaded {
     /// The time when it was read.
     pub at: SystemTime,
-    /// The differences from the previous configuration, or the errors because of which the previous one stays in force.
+    /// The differences from the previous configuration, or the errors that keep the previous one in force.
     pub outcome: Result<Differences, UnreadConfig>,
     /// The keys that take effect only after a restart.
     pub needs_restart: Vec<String>,

@@ -30,7 +30,7 @@ pub(super) fn check_slug(slug: &str) -> Result<(), Refusal> {
     )))
 }
 
-/// Returns the id for a server with this name: it is valid in a configuration, and not in use.
+/// Returns an id for a server with this name. The id is valid in a configuration, and not in use.
 pub(super) fn new_id(name: &str, is_taken: impl Fn(&str) -> bool) -> Result<String, Refusal> {
     let mut id = String::new();
     for char in name.trim().chars().map(|char| char.to_ascii_lowercase()) {

@@ -47,8 +47,8 @@ impl PastedServer {
     }
 }
 
-/// Reads a pasted text, and checks that each of its servers could be added now; `name` is the name of a server that is given
-/// by its address.
+/// Reads a pasted text, and checks that each of its servers could be added now. `name` is the name for a server
+/// that the text specifies only by its address.
 ///
 /// # Errors
 /// Returns what is wrong with the text.
@@ -74,7 +74,7 @@ pub fn servers(standing: &Standing, text: &str, name: &str) -> Result<Vec<Pasted
     if faults.is_empty() { Ok(servers) } else { Err(faults) }
 }
 
-/// Returns a mark that identifies these servers: as long as the process runs, the same servers have the same mark.
+/// Returns a mark that identifies these servers. The same servers get the same mark as long as the process runs.
 pub fn mark(servers: &[PastedServer]) -> String {
     let mut digest = DefaultHasher::new();
     for server in servers {
@@ -83,8 +83,8 @@ pub fn mark(servers: &[PastedServer]) -> String {
     format!("{:016x}", digest.finish())
 }
 
-/// Adds the servers to a copy of the configuration, which gives them their ids. Returns what is wrong with them, so that nobody
-/// starts some servers of a text and learns only then that the others cannot be added.
+/// Adds the servers to a copy of the configuration, which assigns their ids, and returns the errors of all servers.
+/// The user therefore sees every error before any server of the text is started.
 fn tried(standing: &Standing, servers: &mut [PastedServer]) -> Vec<String> {
     let (mut with_all, mut faults) = (standing.clone(), Vec::new());
     for server in servers {

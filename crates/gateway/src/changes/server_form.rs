@@ -23,7 +23,7 @@ type Object = Map<String, Value>;
 pub(super) struct Before<'b> {
     /// The server's form in the API.
     pub(super) shown: &'b Value,
-    /// The server's entry among the changes. If the entry has no link, it only amends a server from the file.
+    /// The server's entry among the changes. An entry without a link only amends a server from the file.
     pub(super) entry: Option<&'b Object>,
     /// The server's link.
     pub(super) link: &'b Link,
@@ -34,8 +34,8 @@ pub(super) fn says_link(entry: &Object) -> bool {
     ["url", "command", "native"].iter().any(|key| entry.contains_key(*key))
 }
 
-/// Returns the server that a request describes, in the form of a configuration. Fields that are missing, or equal to
-/// what the API shows, stay unchanged.
+/// Returns the server that a request describes, in the form of a configuration. Fields that are missing, or equal
+/// to the values that the API shows, stay unchanged.
 pub(super) fn written(body: &Value, before: Option<&Before<'_>>) -> Result<Object, Refusal> {
     let Some(sent) = body.as_object() else { return Err(Refusal::request("send a JSON object")) };
     // Fields equal to what the API shows keep their stored values, including hidden ones.
@@ -96,8 +96,8 @@ fn linked(sent: &Object, before: Option<&Before<'_>>) -> Result<Object, Refusal>
     }
 }
 
-/// Returns the original of a text that may contain a placeholder for a secret: the stored text at this position if it
-/// is shown as `text`, or else the only stored text that is shown as `text`.
+/// Returns the original of a text that may contain a placeholder for a secret: the stored text at this position if
+/// its displayed form is `text`, or else the only stored text whose displayed form is `text`.
 fn revealed(text: &str, key: &str, known: &[Text], at: usize, may: bool) -> Result<String, Refusal> {
     let hidden: Vec<&Text> = known.iter().filter(|one| one.hides() && one.shown() == text).collect();
     let own = known.get(at).filter(|own| own.shown() == text);
@@ -166,8 +166,8 @@ fn remote(config: &Object, transport: &str, before: Option<&Before<'_>>) -> Resu
     Ok(server)
 }
 
-/// Returns the URL with the path of the stream: the given path, or the default path if the URL has no path. The stream
-/// itself announces the path for messages.
+/// Returns the URL with the path of the stream: the given path, or the default path if the URL has no path. The
+/// server announces the path for messages on the stream.
 fn stream(url: &str, path: Option<&str>) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let is_bare = rest.split_once('/').is_none_or(|(_, path)| path.is_empty());
@@ -214,8 +214,8 @@ fn external(config: &Object, before: Option<&Before<'_>>) -> Result<Object, Refu
 }
 
 /// Returns values by name, none of which is ever shown. Values that are missing or hidden in the request stay
-/// unchanged, but only if the link still leads to the server for which these values were given, so that no other server
-/// receives them. `whose` describes that server in messages.
+/// unchanged, but only if the link still leads to the server for which they were given; no other server receives
+/// them. `whose` describes that server in messages.
 fn secrets(
     config: &Object,
     key: &str,

@@ -38,7 +38,7 @@ pub fn add_server(standing: &Standing, body: &Value) -> Result<(String, Standing
     Ok((id, then))
 }
 
-/// Replaces a server. Fields that are missing, or equal to what the API shows, stay unchanged.
+/// Replaces a server. Fields that are missing, or equal to the values that the API shows, stay unchanged.
 pub fn change_server(standing: &Standing, id: &str, body: &Value) -> Result<Standing, Refusal> {
     let shown = server(standing, id)?;
     let link = &standing.config.mcp_servers[id].link;

@@ -9,7 +9,7 @@ use super::Refusal;
 use super::server_form::says_link;
 use super::tools::Setting;
 
-/// The maximum number of servers whose changes can be stored, and the same for profiles.
+/// The maximum number of servers with stored changes, and the maximum number of profiles with stored changes.
 const MOST: usize = 1000;
 
 /// The maximum size of the stored text, in bytes.
@@ -35,7 +35,7 @@ pub(super) struct ProfileChange {
     pub(super) name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) description: Option<String>,
-    /// The profile of which this one is a clone: it has the same rules.
+    /// The profile from which this profile was cloned. Both have the same rules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) from: Option<String>,
     pub(super) servers: Vec<Member>,
@@ -78,7 +78,7 @@ impl Standing {
         &self.base
     }
 
-    /// Returns notes for the operator about paths in the configuration that lead to profiles removed through the API.
+    /// Returns notes for the operator about configured paths that lead to profiles removed through the API.
     pub(crate) fn notes(&self) -> Vec<String> {
         let gone = |slug: &str| matches!(self.changes.profiles.get(slug), Some(None));
         let endpoints = self.base.endpoints.iter().filter(|endpoint| gone(&endpoint.profile));
@@ -208,7 +208,7 @@ impl ProfileChange {
     }
 }
 
-/// Returns the same value with `${` written as `$${`, so that the configuration substitutes nothing.
+/// Returns the value with `${` written as `$${`, so the configuration substitutes nothing.
 fn literal(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::String(text.replace("${", "$${")),

@@ -139,7 +139,7 @@ fn headers_are_for_one_origin() {
     }
 }
 
-/// A file that hides parts of the values that are shown.
+/// A configuration with secrets in values that the API shows only in part.
 fn hiding() -> Standing {
     let text = "mcpServers:
   far: { url: 'https://h.example/mcp?key=abcdef', headers: { X-Key: secret-key } }

@@ -52,7 +52,7 @@ struct Sent {
 
 /// A tool as its server lists it.
 pub struct ListedTool {
-    /// The name, as the server knows it.
+    /// The server's own name for the tool.
     pub name: String,
     /// The description for models.
     pub description: Option<String>,
@@ -74,7 +74,7 @@ impl Setting {
         }
     }
 
-    /// Returns true if the setting changes nothing about the server's own tool.
+    /// Returns true if the setting leaves the server's tool unchanged.
     fn says_nothing(&self) -> bool {
         self.is_enabled
             && self.custom_name.is_none()

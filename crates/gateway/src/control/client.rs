@@ -10,7 +10,7 @@ use transport::net::local::{self, LocalAnswer, LocalClientError, LocalRequest};
 
 use super::events::ControlEvents;
 
-/// The time within which the gateway must answer. It is longer than a change may take.
+/// The time limit for the gateway's answer. It is longer than the time that a change may take.
 const ANSWER: Duration = Duration::from_secs(40);
 
 /// The maximum size of an answer, in bytes.

@@ -9,7 +9,7 @@ use transport::net::local::LocalAnswer;
 
 use super::client::ControlError;
 
-/// The maximum time between two signs of life from the gateway, which sends a comment if there is no event.
+/// The maximum time between two signs of life from the gateway: if there is no event, the gateway sends a comment.
 const SILENCE: Duration = Duration::from_secs(45);
 
 /// The maximum size of one event, in bytes.

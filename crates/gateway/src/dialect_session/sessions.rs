@@ -26,9 +26,9 @@ use upstream::quota::QuotaError;
 pub(crate) struct DialectStream {
     /// The sender through which the client receives its events.
     pub(crate) events: mpsc::Sender<Bytes>,
-    /// Permits for the client's requests that run at the same time.
+    /// Permits for concurrent requests of the client.
     pub(crate) room: Arc<Semaphore>,
-    /// The entry of this stream among the open streams; the stream ends when its credentials do.
+    /// The stream's entry in the table of open streams. The stream ends when its credentials are no longer valid.
     pub(crate) held: Arc<HeldOpen>,
     /// The client's subscriptions.
     pub(crate) subscriptions: Subscriptions,
@@ -57,7 +57,7 @@ pub struct Session {
     /// The client's running calls to servers, whatever their ids.
     pub(crate) in_flight: Calls,
     usage: Usage,
-    /// The time without a message after which the session ends; `None` if it does not end for this reason.
+    /// The idle time after which the session ends; `None` if idle time does not end it.
     idle: Option<Duration>,
 }
 
@@ -99,7 +99,7 @@ impl Session {
         self.program.get()
     }
 
-    /// Registers a request, which can be cancelled as long as the returned value is alive. Returns `None` if the
+    /// Registers a request. The request can be cancelled until the returned value is dropped. Returns `None` if the
     /// request has no id, or if the id is in use.
     pub(crate) fn begin(&self, id: &[u8]) -> Option<HeldRequest<'_>> {
         self.requests.hold(Id::from_json(Bytes::copy_from_slice(id)).ok()?)
@@ -155,7 +155,7 @@ impl Evictable for Session {
     }
 }
 
-/// The time for which a session must have been unused since its introduction before it can be evicted to make room for
+/// The minimum age at which a session that was not used after its introduction can be evicted to make room for
 /// another.
 const UNUSED_FOR: Duration = Duration::from_mins(1);
 

@@ -25,7 +25,7 @@ use crate::view::view_cell::ViewCell;
 use upstream::Upstream;
 use upstream::subscriptions::topics::{Heard, Listener, Listening, ResourceNotice};
 
-/// The time that a server may take to accept a subscription; after this time, the client is told that it was accepted.
+/// The time that a server may take to accept a subscription. After that, the gateway reports success to the client.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The resources that a client listens to, by URI.
@@ -66,7 +66,7 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    /// Returns the change that a request asks for, if the client sees the resource and the resource's server sends
+    /// Returns the change that a request asks for, if the client sees the resource, and the resource's server sends
     /// updates.
     pub(crate) fn of(context: &Arc<CallContext>, cell: &ViewCell, request: &Frame) -> Option<Self> {
         let view = cell.view();
@@ -136,8 +136,8 @@ impl Subscriptions {
         again
     }
 
-    /// Listens to a resource at its current server; returns `None` if the resource is no longer wanted, or if no
-    /// server sends updates about it.
+    /// Listens to a resource at its current server; returns `None` if the client no longer listens to the resource,
+    /// or if no server sends updates about it.
     async fn take_up(
         &self,
         context: &Arc<CallContext>,

@@ -1,4 +1,5 @@
-//! The entries for an operator's request, over the API or on a page, in the log and in the record of calls. This module must not know HTTP.
+//! The entries that an operator's request, over the API or on a page, leaves in the log and in the record of calls.
+//! This module must not know HTTP.
 
 use std::fmt;
 use std::net::IpAddr;

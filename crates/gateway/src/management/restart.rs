@@ -11,11 +11,11 @@ use crate::process::Shard;
 /// The time that a restart may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Closes all connections to a server, including those of single callers, and connects again. Processes of the server end;
-/// running calls fail, or are sent again if that is harmless.
+/// Closes all connections to a server, including those of single callers, and connects again. The server's
+/// processes end. Running calls fail, or are sent again if that is harmless.
 ///
 /// # Errors
-/// Fails if the server is disabled, or if the restart takes too long; in that case, it continues.
+/// Fails if the server is disabled, or if the restart takes too long; in the latter case, the restart continues.
 pub async fn restart(shard: &Arc<Shard>, server: &str) -> Result<(), Refusal> {
     let spec = shard.gateway.snapshot.upstreams.iter().find(|spec| &*spec.name == server);
     let disabled = || {

@@ -34,7 +34,7 @@ pub struct Gateway {
     pub standing: Arc<Standing>,
     /// The hosts and origins whose requests are answered.
     pub(crate) hosts: Hosts,
-    /// The authenticator of callers. It has no connections, because each thread adds its own.
+    /// The authenticator of callers. It has no connections; each thread adds its own.
     pub(crate) door: Authenticator,
     /// The rate limits of callers.
     pub rates: Arc<Rates>,
@@ -119,7 +119,7 @@ impl Gateway {
         }
     }
 
-    /// Returns a client's address as seen through trusted proxies; `peer` is the address of the connection.
+    /// Returns a client's address, which trusted proxies may report; `peer` is the address of the connection.
     pub fn client_of(&self, peer: IpAddr, headers: &HeaderMap) -> ClientAddress {
         ClientAddress::of(peer, headers, &self.snapshot.proxies)
     }

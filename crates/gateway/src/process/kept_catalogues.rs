@@ -13,7 +13,7 @@ use upstream::catalogue::CatalogueStore;
 /// The minimum time between two writes; if several changes occur in between, only the last state is stored.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The file, and the texts that wait to be written to it: at most one for each configured server.
+/// The file, and the texts to be written to it: at most one for each configured server.
 struct FileState {
     file: Mutex<StoredCatalogues>,
     waiting: Mutex<UnwrittenCatalogues>,

@@ -1,4 +1,4 @@
-//! The record of servers' definitions in its file. Lists are written by a separate thread, so that no link waits for a disk.
+//! The record of servers' definitions in its file. A separate thread writes lists, so no link waits for a disk.
 //! This module must not know how definitions are compared.
 
 use std::collections::{HashMap, HashSet};
@@ -17,7 +17,7 @@ use store::definitions::{
 };
 use upstream::definitions::{DefinitionStore, StoredRecord};
 
-/// The time between two attempts to write lists to a file that cannot be written.
+/// The time between two attempts to write to a file that cannot be written.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The file, and the lists that wait to be written to it: at most one for each server.
@@ -177,7 +177,7 @@ impl RecordFile {
         }
     }
 
-    /// Writes the waiting lists. Those that cannot be written keep waiting.
+    /// Writes the waiting lists. Lists that cannot be written keep waiting.
     fn flush(&self, file: &mut Definitions) -> Result<(), store::Error> {
         let rows = std::mem::take(&mut self.waiting.lock().rows);
         let mut outcome = Ok(());

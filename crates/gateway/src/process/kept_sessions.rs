@@ -15,8 +15,8 @@ use crate::session::kept::{RowSource, SessionStore, millis, now_ms};
 /// The minimum time between two writes; if several changes occur in between, only the last state is stored.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The maximum number of sessions that wait to be written. If more are waiting, the disk is too slow for the clients,
-/// and further changes are not stored.
+/// The maximum number of sessions that wait to be written. Above it, the disk is too slow for the clients, and
+/// further changes are not stored.
 const MOST_WAITING: usize = 100_000;
 
 /// The file, and the rows that wait to be written to it: at most one for each session.
@@ -40,8 +40,8 @@ enum Unwritten {
 }
 
 impl Unwritten {
-    /// Returns true if the file may contain the session as open. A session that is waiting to be written for the first
-    /// time is not in the file.
+    /// Returns true if the file may contain the session as open. The file does not contain a session that is still
+    /// waiting to be written for the first time.
     fn may_be_stored(&self) -> bool {
         match self {
             Self::Open(session) => session.is_stored(),
@@ -109,8 +109,8 @@ impl KeptSessions {
 }
 
 impl SessionsFile {
-    /// Records a change of a session, to be written a little later. `change` gets the change that already waits for the
-    /// session, and returns the one that replaces it, if any.
+    /// Records a change of a session, to be written a little later. `change` receives the change that is already
+    /// waiting for this session, and returns its replacement, if any.
     fn note(&self, key: SessionKey, change: impl FnOnce(Option<&Unwritten>) -> Option<Unwritten>) {
         let mut waiting = self.waiting.lock();
         // The writer sleeps only while nothing is waiting, or during its pause.

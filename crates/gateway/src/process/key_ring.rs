@@ -11,8 +11,8 @@ use upstream::NO_RANDOM;
 
 use crate::session::seal::{Seal, fill};
 
-/// The number of sealed texts after which a key is replaced: nonces are random, and no nonce may occur twice under one
-/// key.
+/// The number of sealed texts after which a key is replaced. Nonces are random, and no nonce may occur twice under
+/// one key.
 const MOST_SEALS: u64 = 1 << 31;
 
 /// The minimum time between two attempts to renew the ring, in milliseconds.

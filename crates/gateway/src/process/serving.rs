@@ -10,7 +10,7 @@ use transport::net::{
     BindError, ConnectionCap, Listeners, ServerLimits, ServerTls, SharedServerLimits, Stop,
 };
 
-/// The maximum number of connections at the address at which only figures are served.
+/// The maximum number of connections at the separate address for metrics.
 const SCRAPERS: usize = 32;
 
 /// A thread's listening socket for an address.
@@ -73,13 +73,14 @@ impl Serving {
         }
     }
 
-    /// Uses these sockets at the addresses at which they listen.
+    /// Uses these inherited sockets instead of binding their addresses.
     pub(crate) fn inheriting(self, sockets: Vec<(SocketAddr, TcpListener)>) -> Self {
         *self.inherited.lock() = sockets;
         self
     }
 
-    /// Returns the addresses of the sockets from the service manager that no configured address uses.
+    /// Returns the addresses of unused inherited sockets: the service manager opened them, but no configured
+    /// address matches.
     pub(crate) fn unused(&self) -> Vec<SocketAddr> {
         self.inherited.lock().iter().map(|(address, _)| *address).collect()
     }
@@ -91,7 +92,7 @@ impl Serving {
         Some(sockets.swap_remove(at))
     }
 
-    /// Creates a state for the address at which only figures are served, by one thread.
+    /// Creates a state for the separate address for metrics, which one thread serves.
     pub(crate) fn of_metrics(limits: &Limits) -> Self {
         Self::new(1, &Limits { connections: SCRAPERS, ..limits.clone() }, None)
     }
@@ -107,7 +108,7 @@ impl Serving {
         self.limits.set(with(ServerLimits::clone(&self.limits.get()), limits));
     }
 
-    /// Binds the addresses that are not served yet. Dropping the result releases these addresses again.
+    /// Binds the addresses that are not served yet. Dropping the result releases them again.
     ///
     /// # Errors
     /// Returns the address that cannot be bound, and the reason; in this case nothing has changed.

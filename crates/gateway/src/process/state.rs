@@ -1,5 +1,5 @@
-//! The process's state, independent of the configuration: sessions, servers with their links, views, and the state of
-//! calls. This module must not know more of a configuration than the limits at startup.
+//! The process's state, independent of the configuration: sessions, servers with their links, views, and the state
+//! of calls. This module must not know any part of a configuration except the limits at startup.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
@@ -48,17 +48,17 @@ pub(crate) struct Outside {
     pub(crate) config_file: Option<PathBuf>,
     /// The addresses at which the gateway listens; `None` if its only client uses a pipe.
     pub(crate) serving: Option<Arc<Serving>>,
-    /// The address at which only figures are served; `None` if the only client uses a pipe.
+    /// The separate address for metrics; `None` if the only client uses a pipe.
     pub(crate) metrics_serving: Option<Arc<Serving>>,
-    /// True if callers are not authenticated, whatever the configuration says: the only client is the one that started
-    /// this process.
+    /// True if callers are not authenticated, regardless of the configuration, because the only client is the one
+    /// that started this process.
     pub(crate) lets_all_in: bool,
     /// The time for which a list waits for child processes about which nothing is known yet; if `None`,
     /// `limits.listWait` applies.
     pub(crate) child_wait: Option<Duration>,
     /// The traces of requests; `None` if no request is traced.
     pub(crate) tracer: Option<Arc<Tracer>>,
-    /// The configuration of figures; `None` if nobody could read them.
+    /// The configuration of metrics; `None` if there is no address at which to read them.
     pub(crate) metrics: Option<Metrics>,
 }
 
@@ -83,7 +83,7 @@ pub struct ProcessState {
     pub folder: Option<PathBuf>,
     /// The addresses at which the gateway listens; `None` if its only client uses a pipe.
     pub serving: Option<Arc<Serving>>,
-    /// The address at which only figures are served; `None` if the only client uses a pipe.
+    /// The separate address for metrics; `None` if the only client uses a pipe.
     pub(crate) metrics_serving: Option<Arc<Serving>>,
     /// The channel for edits of the configuration.
     pub(crate) edits: OnceLock<mpsc::Sender<ConfigRequest>>,

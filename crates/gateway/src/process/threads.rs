@@ -1,5 +1,5 @@
-//! Each thread's handle to the current gateway. An activity takes a handle once, and keeps using the gateway with which
-//! the activity started.
+//! Each thread's handle to the current gateway. An activity takes a handle once, and uses the same gateway until
+//! its end.
 
 use std::sync::{Arc, Weak};
 
@@ -94,7 +94,7 @@ fn state(gateway: Arc<Gateway>, client: &Client, thread: &Weak<Thread>) -> Shard
 pub(crate) struct Threads(Mutex<(Vec<Weak<Thread>>, Weak<Gateway>)>);
 
 impl Threads {
-    /// Gives all threads a new gateway; everything that begins from now on uses it.
+    /// Gives all threads a new gateway. Everything that begins from now on uses the new gateway.
     pub(crate) fn give(&self, gateway: &Arc<Gateway>) {
         let (list, newest) = &mut *self.0.lock();
         *newest = Arc::downgrade(gateway);

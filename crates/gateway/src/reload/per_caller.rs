@@ -1,5 +1,5 @@
-//! Per-caller servers, to which each caller gives consent individually: separates callers, and removes one caller's
-//! servers when they are idle. This module must not know how consent is given.
+//! Per-caller servers, which require each caller's own consent: separates callers, and removes one caller's servers
+//! when they are idle. This module must not know how consent is given.
 
 use std::time::Duration;
 

@@ -63,7 +63,7 @@ pub(crate) fn end_upstream(shard: &Arc<Shard>, one: &PerCaller) {
     });
 }
 
-/// Returns all links to a server, for all of its callers.
+/// Returns all links to a server, including those of single callers.
 fn cells(shard: &Arc<Shard>, family: &[Arc<Upstream>]) -> Vec<Arc<LinkCell>> {
     let sessions = shard.session.state.sessions.all();
     let id = family.first().map(|upstream| upstream.server.spec.id);

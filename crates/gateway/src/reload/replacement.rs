@@ -1,5 +1,5 @@
-//! Replaces the configuration while serving. Running requests continue under their own configuration; unchanged
-//! servers keep their links, child processes and sessions.
+//! Replaces the configuration while serving. Running requests keep their configuration; unchanged servers keep
+//! their links, child processes and sessions.
 
 use std::sync::Arc;
 
@@ -94,7 +94,7 @@ fn follow_metrics(gateway: &Gateway) {
     }
 }
 
-/// Binds the address at which only figures are served, unless it is served already.
+/// Binds the separate address for metrics, unless it is served already.
 fn bind_metrics(old: &Gateway, config: &Config) -> Result<Option<NextAddresses>, String> {
     let Some(serving) = &old.process.metrics_serving else { return Ok(None) };
     let wanted = config.metrics.as_ref().and_then(|metrics| metrics.listen);

@@ -1,6 +1,6 @@
-//! Ends sessions and streams whose credentials are no longer valid: revoked or expired keys, and expired tokens. A session or
-//! event stream ends soon after the credential that was last sent for it has become invalid. Requests are not affected,
-//! because each one is authenticated. This module must not know how a credential is checked.
+//! Ends sessions and streams whose credentials are no longer valid: revoked or expired keys, and expired tokens. A
+//! session or event stream ends soon after the latest credential sent for it has become invalid. Requests are not
+//! affected, because each request is authenticated. This module must not know how a credential is checked.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -7,9 +7,9 @@ use upstream::Upstream;
 
 use crate::process::Shard;
 
-/// Fetches the lists that clients will request first, so that clients need not wait. A server over HTTP is first asked
-/// with the newest version, and a child process with the version that nearly all child processes support. Either way,
-/// the gateway learns which versions the server supports.
+/// Fetches the lists that clients will request first, so clients do not have to wait. For a server over HTTP, the
+/// first request uses the newest version; for a child process, the version that nearly all child processes support.
+/// Either way, the gateway learns which versions the server supports.
 pub(crate) fn warm(shard: &Arc<Shard>, upstreams: &[Arc<Upstream>]) {
     for upstream in upstreams {
         let (shard, upstream) = (shard.clone(), upstream.clone());

@@ -264,7 +264,8 @@ async fn put_in_force(
     Ok((waiting, what))
 }
 
-/// Returns true if authentication would be switched off while connections from other machines may still be open.
+/// Returns true if the new configuration switches authentication off while connections from other machines may
+/// still be open.
 fn opens(old: &Config, new: &Config) -> bool {
     old.asks_everybody() && !new.asks_everybody()
 }

@@ -12,8 +12,8 @@ use transport::net::BoxError;
 
 use crate::process::{Gateway, Thread};
 
-/// The time for which the start waits for the store. If the store does not respond in time, the gateway starts with its own
-/// data.
+/// The time for which startup waits for the store. If the store does not respond in time, the gateway starts with
+/// its own data.
 const FIRST_CONTACT: Duration = Duration::from_secs(3);
 
 /// Joins the configured cluster, if there is one. Requires a runtime.
@@ -40,7 +40,7 @@ pub(super) async fn join(thread: &Arc<Thread>) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Leaves the cluster, once the other replicas know everything that happened here. Only one thread does so.
+/// Leaves the cluster after the other replicas have received everything that happened here. Only one thread leaves.
 pub(super) async fn leave(thread: Option<&Thread>) {
     let Some(thread) = thread else { return };
     if let Some(cluster) = thread.now().gateway.process.session.cluster.get() {

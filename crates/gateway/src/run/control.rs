@@ -10,11 +10,11 @@ use transport::net::{Handler, ServerLimits};
 
 use crate::process::Gateway;
 
-/// The interval at which a process tries to take over the socket of another process that uses the same folder.
+/// The interval between attempts to take over the socket of another process that uses the same folder.
 const RETRY: Duration = Duration::from_secs(5);
 
-/// Serves the control socket in the state folder, if there is one, until the gateway stops. If another gateway serves
-/// the socket, this one takes over when the other one ends. Without the socket, everything else works.
+/// Serves the control socket in the state folder, if there is one, until the gateway stops. If another gateway
+/// serves the socket, this gateway takes over when the other one ends. Everything else works without the socket.
 pub(super) fn serve(gateway: Arc<Gateway>, service: Box<dyn Handler>) {
     let (stop, Some(folder)) = (gateway.process.stop.clone(), gateway.process.folder.clone()) else { return };
     transport::task::spawn(async move {
@@ -60,8 +60,8 @@ async fn open(folder: &Path) -> Option<LocalSocket> {
             }
             Err(error) => {
                 tracing::warn!(
-                    "commands such as `dragoman status` cannot reach this gateway: {error}; give its user alone write access to \
-                     the state folder, or set `stateFolder`"
+                    "commands such as `dragoman status` cannot reach this gateway: {error}; let only its user write to the state \
+                     folder, or set `stateFolder`"
                 );
                 return None;
             }

@@ -1,5 +1,5 @@
-//! The export of telemetry to collectors: settings from the environment, the tasks of the first thread, and the last items when the process
-//! ends. This module must not know what a span or a log record says.
+//! The export of telemetry to collectors: settings from the environment, the tasks of the first thread, and the
+//! last items when the process ends. This module must not know what a span or a log record contains.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ struct SendingItems<T> {
 }
 
 impl Exports {
-    /// Reads the variables of OpenTelemetry, and logs which of them are not usable.
+    /// Reads the variables of OpenTelemetry, and logs the unusable ones.
     pub(super) fn from_environment() -> Self {
         let lookup = |name: &str| std::env::var(name).ok();
         let (trace_settings, mut complaints) = TraceSettings::read(&lookup);

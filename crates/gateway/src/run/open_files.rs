@@ -1,7 +1,7 @@
 //! The limit of open files. This module must not know which code opens files.
 
-/// Raises the limit of open files as far as the system allows, and logs a warning if it is still too low: each
-/// connection, from a client or to a server, takes up one file.
+/// Raises the limit of open files as far as the system allows, and logs a warning if the limit is still too low.
+/// Each connection, from a client or to a server, needs one file.
 pub fn may_open_files(connections: usize) {
     match transport::files::raise() {
         Ok(raised) => {

@@ -1,5 +1,5 @@
-//! Messages to the service manager that started this process (`sd_notify(3)` of systemd): that the gateway is ready, that it stops, and that it
-//! is alive. Without a service manager, nothing is sent. This module must not know what the gateway does.
+//! Messages to the service manager that started this process (`sd_notify(3)` of systemd): ready, stopping, and
+//! alive. Without a service manager, nothing is sent. This module must not know what the gateway does.
 
 use std::ffi::OsStr;
 use std::io;
@@ -14,8 +14,8 @@ pub(super) fn ready(addresses: &str) {
     tell(&format!("READY=1\nSTATUS=listening at {addresses}"));
 }
 
-/// Reports that the gateway is alive, if the service manager asks for this, and finally that the gateway is stopping. This
-/// runs on a thread that serves, so a gateway that no longer serves does not appear to be alive.
+/// Reports that the gateway is alive, if the service manager requires this, and finally that the gateway is
+/// stopping. This runs on a serving thread, so a gateway that no longer serves does not appear to be alive.
 pub(super) fn report(stop: Stop) {
     let pause = watchdog().map(|within| (within / 2).max(Duration::from_millis(10)));
     transport::task::spawn(async move {
@@ -33,7 +33,7 @@ pub(super) fn report(stop: Stop) {
     });
 }
 
-/// Returns the time within which the service manager expects a sign of life.
+/// Returns the interval within which the service manager expects a sign of life.
 fn watchdog() -> Option<Duration> {
     let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
     let is_meant = number("WATCHDOG_PID").is_none_or(|pid| pid == u64::from(std::process::id()));

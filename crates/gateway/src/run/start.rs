@@ -71,7 +71,7 @@ pub struct ListeningPlaces<'a> {
 /// A function that is called once the gateway listens.
 pub type Ready = Box<dyn FnOnce(&ListeningPlaces<'_>) + Send>;
 
-/// Serves over HTTP until the process is told to stop: MCP clients, and operators at these endpoints.
+/// Serves MCP clients, and operators at these endpoints, over HTTP until the process receives a signal to stop.
 pub fn serve(options: Options, operators: &Arc<dyn OperatorEndpoints>) -> Result<(), BoxError> {
     let Options { config, origin, runtime: kind, threads, ready, folder, child_wait, key_ring } = options;
     let stop = Stop::new();
@@ -161,7 +161,8 @@ fn listening(
     Ok((Arc::new(serving), first))
 }
 
-/// Refuses to start if the service manager listens at an address that is not configured: its clients would wait in vain.
+/// Refuses to start if the service manager listens at an address that is not configured, because clients at that
+/// address would wait in vain.
 fn refuse_unused(serving: &Serving) -> Result<(), BoxError> {
     match serving.unused().first() {
         None => Ok(()),
@@ -172,7 +173,7 @@ fn refuse_unused(serving: &Serving) -> Result<(), BoxError> {
     }
 }
 
-/// Binds the address at which only figures are served, if one is configured.
+/// Binds the separate address for metrics, if one is configured.
 fn metrics_serving(config: &Config) -> Result<(Arc<Serving>, NextAddresses), BoxError> {
     let serving = Arc::new(Serving::of_metrics(&config.limits));
     let wanted = config.metrics.as_ref().and_then(|metrics| metrics.listen);
@@ -183,7 +184,7 @@ fn metrics_serving(config: &Config) -> Result<(Arc<Serving>, NextAddresses), Box
     Ok((serving, first))
 }
 
-/// Serves clients, and, on one thread, the figures at an address of their own, until the gateway stops.
+/// Serves clients until the gateway stops. One thread also serves the figures at their own address.
 async fn serve_all(
     service: &Service,
     (serving, sockets, local): (&Serving, Option<UnboundedReceiver<ServingSocket>>, &LocalAddress),
@@ -236,7 +237,7 @@ fn taken<T>(one: &Mutex<Option<T>>, index: usize) -> Option<T> {
     if index == 0 { one.lock().ok().and_then(|mut one| one.take()) } else { None }
 }
 
-/// Writes the last calls, and the servers' lists, their definitions and the sessions that have not been written yet.
+/// Writes the last calls, and all lists, definitions and sessions that have not been written yet.
 fn close_files(gateway: &Gateway) {
     gateway.process.call.audit.close(LAST_RECORDS);
     if let Some(catalogues) = &gateway.process.catalogues {
@@ -250,7 +251,7 @@ fn close_files(gateway: &Gateway) {
     }
 }
 
-/// Serves one client over stdin and stdout, until the client closes stdin or the process is told to stop.
+/// Serves one client over stdin and stdout, until the client closes stdin or the process receives a signal to stop.
 pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     let stop = Stop::new();
     let Options { config, origin, folder, child_wait, key_ring, .. } = options;

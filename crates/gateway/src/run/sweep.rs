@@ -15,7 +15,8 @@ const SWEEP: u64 = 10;
 /// The maximum time between two checks of servers that may be due for another attempt.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The number of seconds after which startup is considered over, and servers are expected to have sent their lists.
+/// The number of seconds after which startup is considered complete, and servers are expected to have sent their
+/// lists.
 const STARTED: u64 = 3;
 
 /// Starts the jobs, which run until the gateway stops.
@@ -42,7 +43,8 @@ pub(super) fn sweep(thread: Arc<Thread>) {
 /// The minimum time between two checks of servers that may be due for another attempt.
 const SHORTEST_LOOK: Duration = Duration::from_millis(50);
 
-/// Tries servers again when their health state says so, until the gateway stops. These attempts need no client request.
+/// Tries failed servers again when their health state allows it, until the gateway stops. These attempts do not
+/// wait for a client request.
 pub(super) fn supervise(thread: Arc<Thread>) {
     transport::task::spawn(async move {
         let stop = thread.now().gateway.process.stop.clone();

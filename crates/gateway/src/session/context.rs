@@ -31,7 +31,7 @@ pub struct SessionState {
     pub(crate) sealer: Arc<StateSealer>,
     /// The open event streams, with the credentials that opened them.
     pub holders: Arc<Holders>,
-    /// The count of ended sessions; after many of them, memory is returned to the system.
+    /// Counts ended sessions; after many of them, memory is returned to the system.
     pub(crate) tidying: Tidying,
     /// The ages of the events that sessions keep for replay.
     pub(crate) ages: EventAges,
@@ -41,7 +41,7 @@ pub struct SessionState {
     pub cluster: OnceLock<Arc<Cluster>>,
     /// The sessions that have ended for good.
     pub(super) ended: Mutex<EndedSessions>,
-    /// The turns for restoring sessions: one request at a time for each session.
+    /// The turns for restoring sessions: each session is restored by one request at a time.
     pub(super) turns: Turns,
 }
 
@@ -63,7 +63,7 @@ impl SessionState {
 }
 
 impl SessionState {
-    /// Evicts kept events, the oldest first, until the events fit into their share of the memory budget.
+    /// Evicts the oldest kept events until the events fit into their share of the memory budget.
     pub(crate) fn evict_events(&self, kept: &KeptPart, now: Instant) {
         let sessions = self.sessions.all();
         let streams = sessions.iter().filter_map(|session| match &session.channel {

@@ -14,7 +14,7 @@ impl Session {
         self.view().is_some_and(|cell| cell.view().denies_server(upstream))
     }
 
-    /// Returns the session's open links, except those to servers from which its client may use nothing.
+    /// Returns the session's open links, except links to servers that are entirely denied to its client.
     pub(crate) fn open_links(&self) -> Vec<Arc<OpenLink>> {
         let open: Vec<_> = self.links.used.lock().values().filter_map(|used| used.cell.current()).collect();
         open.into_iter().filter(|link| !self.denies_server(link.server.spec.id)).collect()

@@ -13,7 +13,7 @@ use super::session::{ClientChannel, Session};
 use super::session_links::Used;
 use crate::admission::Identity;
 
-/// The time for which a session must have been unused since its `initialize` before it can be evicted to make room for
+/// The minimum age at which a session that was not used after its `initialize` can be evicted to make room for
 /// another.
 const UNUSED_FOR: Duration = Duration::from_mins(1);
 
@@ -47,14 +47,14 @@ pub(crate) fn sweep(context: &Arc<SessionContext>) {
     }
 }
 
-/// The time without a stream or a request after which a client that once had a stream is considered gone.
+/// The time without a stream or a request after which a client is considered gone, if it once had a stream.
 const HUNG_UP_FOR: Duration = Duration::from_mins(1);
 
-/// The time without a request after which a client without a stream loses its child process to other clients.
+/// The time without a request after which a client without an open stream loses its child process to other clients.
 const PROCESS_IDLE: Duration = Duration::from_mins(5);
 
 /// Returns true if a client that has been idle for this time no longer needs a dedicated link. A closed connection
-/// proves nothing: common clients close their connections after seconds.
+/// proves nothing, because common clients close their connections after seconds.
 fn has_left(had_stream: bool, is_child: bool, idle: Duration) -> bool {
     (had_stream && idle >= HUNG_UP_FOR) || (is_child && idle >= PROCESS_IDLE)
 }
@@ -66,8 +66,8 @@ pub(crate) fn end_beside(context: &Arc<SessionContext>, session: Arc<Session>) {
 }
 
 impl Session {
-    /// Gives back the dedicated links of a client that is gone without having ended its session. If the client sends
-    /// another request, the session gets other links; the state that servers kept for the old links is lost.
+    /// Releases the dedicated links of a client that is gone without having ended its session. If the client sends
+    /// another request, the session gets new links, but servers have lost their state for the old ones.
     pub(crate) fn give_links_back(self: &Arc<Self>, egress: &Egress) {
         // An open stream counts as use.
         let (ClientChannel::Http(streams), idle) = (&self.channel, self.usage.idle()) else { return };

@@ -1,5 +1,5 @@
-//! Evicts the oldest events that are kept for clients, if too many are kept. This module must not know the content of
-//! events.
+//! Evicts the oldest events that are kept for clients, if their total size is too large. This module must not know
+//! the content of events.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -10,10 +10,11 @@ use transport::budget::KeptPart;
 
 use super::streams::Streams;
 
-/// The time for which an answer that the client has not fetched is kept, regardless of memory use.
+/// The time for which an unfetched answer is kept, regardless of memory use.
 const PINNED: Duration = Duration::from_mins(5);
 
-/// The sequence numbers of events, recorded every few seconds with the time, so that adding an event needs no clock.
+/// The sequence numbers of events with their times, recorded every few seconds, so that adding an event needs no
+/// clock.
 #[derive(Debug, Default)]
 pub(crate) struct EventAges(Mutex<VecDeque<(Instant, u64)>>);
 

@@ -15,18 +15,18 @@ use upstream::{Server, Upstream};
 pub(crate) struct Followed {
     /// The resource's server.
     pub(crate) upstream: Arc<Upstream>,
-    /// The server's own URI; `None` if the client knows the resource by this URI.
+    /// The server's own URI; `None` if the client uses the same URI.
     own: Option<Box<str>>,
     pub(crate) how: Subscribed,
 }
 
 impl Followed {
-    /// Creates the entry for a resource that the client knows as `uri`, and the server as `own`.
+    /// Creates the entry for a resource with the client's URI `uri` and the server's own URI `own`.
     pub(super) fn new(uri: &str, upstream: Arc<Upstream>, own: &str, how: Subscribed) -> Self {
         Self { upstream, own: (uri != own).then(|| own.into()), how }
     }
 
-    /// Returns the server's own URI of a resource that the client knows as `uri`.
+    /// Returns the server's own URI of the resource; `uri` is the client's URI.
     pub(super) fn own<'f>(&'f self, uri: &'f str) -> &'f str {
         self.own.as_deref().unwrap_or(uri)
     }
@@ -57,7 +57,7 @@ impl Subscriptions {
         self.0.lock()
     }
 
-    /// Adds a subscription to a resource, which the client and the server know by these URIs; returns true if the
+    /// Adds a subscription to the resource with these URIs, the client's and the server's own. Returns true if the
     /// subscription is new.
     ///
     /// # Errors
@@ -83,8 +83,8 @@ impl Subscriptions {
         Ok(true)
     }
 
-    /// Adds resources that the client listened to before the session was restored; they wait until their servers are
-    /// known.
+    /// Adds resources that the client listened to before the session was restored. They wait until their servers
+    /// are known.
     pub(super) fn await_servers(&self, uris: Vec<String>) {
         self.1.lock().extend(uris);
     }
@@ -112,8 +112,8 @@ impl Subscriptions {
         all
     }
 
-    /// Returns the subscriptions that a server has accepted within the session, each with the client's URI and the server's own
-    /// URI; on a new link, these subscriptions have to be sent again.
+    /// Returns the subscriptions that a server has accepted within the session, each with the client's URI and the
+    /// server's own URI. They have to be sent again on a new link.
     pub(super) fn taken(&self, server: UpstreamId) -> Vec<(String, String)> {
         let all = self.0.lock();
         let taken = all.iter().filter(|(_, one)| matches!(one.how, Subscribed::Taken) && one.is_at(server));
@@ -151,8 +151,8 @@ impl Subscriptions {
         self.0.lock().iter().any(|(uri, one)| one.is_at(server) && one.own(uri) == own)
     }
 
-    /// Returns the URI by which the client knows a changed resource of a server, if the client listens to the resource, or to
-    /// a resource that contains it.
+    /// Returns the client's URI of a changed resource of a server, if the client listens to that resource, or to a
+    /// resource that contains it.
     pub(super) fn known_as<'c>(&self, server: UpstreamId, changed: &'c str) -> Option<Cow<'c, str>> {
         let all = self.0.lock();
         let is_concerned = |wanted: &str, one: &Followed| {

@@ -14,7 +14,7 @@ use super::session::Session;
 use crate::view::ViewCell;
 
 impl Session {
-    /// Calls [`Session::follow`] if the rules in force differ from those under which the session's view was made.
+    /// Calls [`Session::follow`] if the session's view was made under rules that are no longer in force.
     pub(crate) fn keep_up(self: &Arc<Self>, context: &Arc<SessionContext>) {
         let regime = context.egress.snapshot().regime;
         if self.view.load().as_ref().is_some_and(|view| view.regime < regime) {
@@ -22,7 +22,7 @@ impl Session {
         }
     }
 
-    /// Switches to the view that the current rules allow, and notifies the client of the differences.
+    /// Switches to the view under the current rules, and notifies the client of the differences.
     pub(crate) fn follow(self: &Arc<Self>, context: &Arc<SessionContext>) {
         let snapshot = context.egress.snapshot();
         let is_over = |old: &Arc<ViewCell>| old.regime < snapshot.regime || old.retired.is_stopped();

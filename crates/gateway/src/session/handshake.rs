@@ -18,7 +18,7 @@ use upstream::quota::Permit;
 /// The maximum size of a handshake's params, in bytes; they are kept as long as the session lasts.
 const MAX_HELLO: usize = 64 << 10;
 
-/// Reads a client's introduction. The parts that are kept are copied, so that they do not hold the memory of the whole
+/// Reads a client's introduction. Copies the parts that are kept, so they do not hold the memory of the whole
 /// message.
 ///
 /// # Errors
@@ -42,9 +42,9 @@ pub(super) fn introduction(frame: &Frame) -> Result<ClientHello, Fault> {
     })
 }
 
-/// A session whose id no client knows yet. Unless [`PendingSession::keep`] was called, dropping this value ends the
-/// session, even if the client leaves while servers are still being asked: the links that were opened for the session
-/// serve nobody else.
+/// A session whose id no client knows yet. Dropping this value ends the session, unless [`PendingSession::keep`]
+/// was called. This also applies if the client leaves while servers are still being asked, because the links of the
+/// session serve nobody else.
 pub(super) struct PendingSession {
     context: Arc<SessionContext>,
     session: Arc<Session>,
@@ -60,7 +60,7 @@ impl PendingSession {
         &self.session
     }
 
-    /// Keeps the session; from now on, other code has to end the session.
+    /// Keeps the session. From now on, other code is responsible for ending it.
     pub(super) fn keep(mut self) -> Arc<Session> {
         self.kept = true;
         self.session.clone()
@@ -79,7 +79,7 @@ impl Drop for PendingSession {
     }
 }
 
-/// The facts that the transport knows about a client.
+/// The facts about a client that its transport provides.
 pub(crate) struct SessionOpening {
     pub(crate) profile: usize,
     pub(crate) identity: Identity,
@@ -96,9 +96,9 @@ pub(crate) struct AdmittedSession {
     pub(crate) permit: Option<Permit>,
 }
 
-/// Opens the session that `initialize` requests; returns the session and the answer. `admit` receives the client's
-/// version and class once the request is known to be valid, and returns the session's id. If this future is dropped
-/// early, the session ends.
+/// Opens the session that `initialize` requests, and returns it with the answer. `admit` is called once the request
+/// is known to be valid: it receives the client's version and class, and returns the session's id. If this future
+/// is dropped early, the session ends.
 ///
 /// # Errors
 /// Returns the fault to answer with; in this case there is no session.

@@ -1,5 +1,5 @@
-//! The facts that a session's id contains in sealed form: enough to continue a session about which nothing else is
-//! known. This module must not know how ids are sealed.
+//! The facts that a session's id contains in sealed form. They are enough to continue a session even if nothing
+//! else about it is stored. This module must not know how ids are sealed.
 
 use std::cell::RefCell;
 
@@ -28,8 +28,8 @@ pub(crate) struct SessionClaims {
     owner: OwnerDigests,
 }
 
-/// Digests of a session's owner and profile. The digests are valid in any process, whereas the numbers of profiles are
-/// assigned again at each startup.
+/// Digests of a session's owner and profile. Digests are valid in any process, unlike the numbers of profiles,
+/// which are assigned again at each startup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct OwnerDigests {
     profile: [u8; 8],
@@ -76,7 +76,7 @@ thread_local! {
     static RECENT: RefCell<[Option<TextDigest>; 3]> = const { RefCell::new([const { None }; 3]) };
 }
 
-/// Returns the same as [`part`]; computes nothing if `text` is the last one for this purpose.
+/// Returns the result of [`part`], without computing it if `text` is the last text for this purpose.
 fn recent<const N: usize>(purpose: DigestPurpose, text: &[u8]) -> [u8; N] {
     RECENT.with_borrow_mut(|recent| {
         let last = &mut recent[purpose as usize];

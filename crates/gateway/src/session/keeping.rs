@@ -1,4 +1,4 @@
-//! Stores sessions for the next process: decides when to write a session, and what to write; and ends sessions for
+//! Stores sessions for the next process: decides when to write a session, and what to write. Also ends sessions for
 //! good. This module must not know files.
 
 use std::collections::HashSet;
@@ -15,8 +15,8 @@ use super::session::Session;
 /// The maximum time between two writes of a session that is in use.
 const REFRESHED: Duration = Duration::from_mins(10);
 
-/// The maximum size, in bytes, of an introduction that is stored exactly as its client sent it. If it is larger, only
-/// the client's class is stored.
+/// The maximum size, in bytes, of an introduction that is stored exactly as its client sent it. For a larger one,
+/// only the client's class is stored.
 const MOST_INTRODUCTION: usize = 4 << 10;
 
 impl SessionState {
@@ -31,8 +31,8 @@ impl SessionState {
         }
     }
 
-    /// Stores the times of last use, for sessions that were used some time after they were last stored. Ids that are
-    /// not used for the time `lifetime` are forgotten.
+    /// Stores the times of last use of sessions that were used some time after they were last stored. Forgets ids
+    /// that have not been used for the time `lifetime`.
     pub(super) fn note_uses(&self, lifetime: Duration) {
         if self.store.is_none() && self.cluster.get().is_none() {
             return;
@@ -59,7 +59,7 @@ impl SessionState {
         }
     }
 
-    /// Records that sessions have ended at another replica. Returns those that this one has in memory.
+    /// Records that sessions have ended at another replica. Returns the ones that this process has in memory.
     pub(crate) fn ended_elsewhere(&self, keys: &[SessionKey]) -> Vec<Arc<Session>> {
         let keys: HashSet<_> = keys.iter().copied().collect();
         let mut ended = self.ended.lock();
@@ -80,7 +80,7 @@ impl SessionState {
         self.sessions.all().iter().filter_map(|session| Some(session.kept.as_ref()?.key)).collect()
     }
 
-    /// Shares all sessions in memory, and all ended sessions that are known, with the cluster once more.
+    /// Shares all sessions in memory and all remembered ended sessions with the cluster once more.
     pub(crate) fn share_again(&self) {
         let Some(cluster) = self.cluster.get() else { return };
         for key in self.ended.lock().all() {
@@ -93,7 +93,7 @@ impl SessionState {
         }
     }
 
-    /// Returns true if a session is known to have ended for good, without asking the store.
+    /// Returns true if a session is remembered to have ended for good; does not ask the store.
     pub(super) fn has_ended(&self, key: &SessionKey) -> bool {
         self.ended.lock().has(key)
     }

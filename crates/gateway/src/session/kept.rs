@@ -12,7 +12,7 @@ use proto::era::Era;
 use proto::json::quote;
 use store::sessions::{OpenRow, SessionKey, SessionRow};
 
-/// The maximum number of ended sessions that are remembered in memory; a store remembers more.
+/// The maximum number of ended sessions that are remembered in memory. A store can remember more.
 const MOST_ENDED: usize = 1 << 16;
 
 /// A session that can be stored.
@@ -42,8 +42,7 @@ pub(crate) struct KeptState {
     pub(super) saved_ms: AtomicI64,
     /// True once the session's row may be in the store.
     pub(super) is_stored: AtomicBool,
-    /// True from the moment at which the session is restored until its client has been notified of changes that it may
-    /// have missed.
+    /// True after the session was restored, until its client has been notified of changes that it may have missed.
     pub(super) returned: AtomicBool,
 }
 
@@ -96,7 +95,7 @@ impl EndedSessions {
     }
 }
 
-/// Returns an introduction for a client about which only the version and the class are known.
+/// Returns an introduction for a client, if only its version and class are known.
 pub(super) fn introduction_of(era: &Era, askable: Askable) -> String {
     format!("{{\"protocolVersion\":{},\"capabilities\":{}}}", quote(era.version), askable.capabilities())
 }

@@ -1,4 +1,4 @@
-//! The log messages that a session wants, and the log level that is sent to servers.
+//! The log messages that a session's client requested, and the log level that is sent to servers.
 
 use std::sync::Arc;
 
@@ -33,8 +33,8 @@ impl Session {
         }
     }
 
-    /// If the session's log level cannot be set on the shared link, and another link can be opened, returns a dedicated
-    /// link for the call, and the level to set on it.
+    /// Returns a dedicated link for a call, and the level to set on it, if the session's log level cannot be set on
+    /// the shared link and another link can be opened.
     pub(crate) fn link_for_level(
         &self,
         egress: &Egress,

@@ -17,7 +17,7 @@ use upstream::Upstream;
 use upstream::link::requests::request;
 use upstream::subscriptions::topics::Listener;
 
-/// The state of a server within a profile after a reload.
+/// The state of a profile's server after a reload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReloadedServer {
     /// The server is unchanged.
@@ -44,8 +44,8 @@ impl ReloadedServer {
     }
 }
 
-/// Returns the server of a resource, and the server's own URI, as soon as the view knows the resource; `None` if the
-/// view does not know the resource in time.
+/// Returns the server of a resource, and the server's own URI, as soon as the view contains the resource; `None` if
+/// the view does not contain it in time.
 pub(crate) async fn owner(
     context: &Arc<SessionContext>,
     cell: &ViewCell,
@@ -66,7 +66,7 @@ async fn owner_until(cell: &ViewCell, uri: &str, until: Instant) -> Option<(Upst
 }
 
 impl Session {
-    /// Moves subscriptions to replaced servers, and ends those whose servers are gone.
+    /// Moves subscriptions to the new servers, and ends subscriptions whose servers are gone.
     pub(crate) fn follow_resources(self: &Arc<Self>, context: &Arc<SessionContext>) {
         let mut again = Vec::new();
         self.interests.subscriptions.lock().retain(|uri, followed| {
@@ -147,7 +147,8 @@ async fn take_up(context: Arc<SessionContext>, session: Arc<Session>, uris: Vec<
     }
 }
 
-/// Subscribes to one resource, which the client and its server know by these URIs; returns `None` if its server sends no updates.
+/// Subscribes to the resource with these URIs, the client's and the server's own; returns `None` if its server
+/// sends no updates.
 async fn listen(
     context: &Arc<SessionContext>,
     session: &Arc<Session>,

@@ -1,5 +1,5 @@
-//! Restores a session that this process does not know: after a restart, or if the session was forgotten because nobody
-//! used it. This module must not know HTTP.
+//! Restores a session that is not in this process's memory: after a restart, or if an unused session was forgotten.
+//! This module must not know HTTP.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,8 +28,8 @@ use crate::admission::Identity;
 /// The time for which a notification waits for the client to read earlier notifications.
 const READ_TIME: Duration = Duration::from_secs(10);
 
-/// Restores the session with this id, if this caller opened the session at this profile, and the session has not ended.
-/// A restored session counts as a new one.
+/// Restores the session with this id, if this caller opened it at this profile, and if it has not ended. A restored
+/// session counts as a new one.
 ///
 /// # Errors
 /// Fails if there are too many sessions.
@@ -102,7 +102,7 @@ async fn load(state: &SessionState, key: SessionKey) -> Option<SessionRow> {
     latest(tokio::join!(own, shared))
 }
 
-/// Returns the later of the two states of a session. An end is final.
+/// Returns the later of two states of a session. An ended session stays ended.
 fn latest(known: (Option<SessionRow>, Option<SharedSession>)) -> Option<SessionRow> {
     match known {
         (own @ Some(SessionRow::Ended(_)), _) | (own, None) => own,
@@ -114,8 +114,8 @@ fn latest(known: (Option<SessionRow>, Option<SharedSession>)) -> Option<SessionR
     }
 }
 
-/// Returns the client's introduction: the stored one, or else one that contains what the session's id says about the
-/// client.
+/// Returns the client's introduction: the stored one, or else one with the facts about the client that the
+/// session's id contains.
 fn hello(context: &SessionContext, claims: &SessionClaims, row: Option<&OpenRow>) -> Option<ClientHello> {
     let known = || introduction_of(claims.era, claims.askable).into_bytes();
     let params = row.map_or_else(known, |row| row.introduction.clone());

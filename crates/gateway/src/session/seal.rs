@@ -13,8 +13,8 @@ use store::keyring::{Purpose, PurposeKeys, Ring, RingKeyId, Role};
 #[error("the operating system's random number generator failed")]
 pub(crate) struct NoRandomness;
 
-/// Fills `bytes` with random bytes from the operating system. The generator of aws-lc would first gather entropy for
-/// tens of milliseconds, which would be most of the startup time.
+/// Fills `bytes` with random bytes from the operating system. The generator of aws-lc would first gather entropy
+/// for tens of milliseconds, most of the startup time.
 pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), NoRandomness> {
     getrandom::fill(bytes).map_err(|_| NoRandomness)
 }
@@ -102,7 +102,7 @@ impl Seal {
         Ok(nonce)
     }
 
-    /// Seals `plain` like [`Seal::seal`], but the same `plain` always gives the same text.
+    /// Seals `plain` like [`Seal::seal`], but always returns the same text for the same `plain`.
     pub(crate) fn seal_name(&self, plain: &[u8], bound: &[u8]) -> String {
         written(self.keys.load().tasks.seal_name(plain, bound))
     }
@@ -169,7 +169,7 @@ pub(crate) fn random_number() -> Result<u64, NoRandomness> {
 pub(crate) mod tests {
     use super::*;
 
-    /// Creates a seal under random keys that no other seal has.
+    /// Creates a seal with random keys that no other seal uses.
     pub(crate) fn random() -> Seal {
         Seal::new(&ring(0), 0)
     }

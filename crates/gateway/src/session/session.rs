@@ -48,7 +48,7 @@ pub enum ClientChannel {
 pub struct Session {
     /// The id that the client sends with each request.
     pub id: Box<str>,
-    /// The digest of the id, which traces show; it is set once a request is traced.
+    /// The digest of the id that traces contain; set once a request of the session is traced.
     pub(crate) trace_digest: OnceLock<u64>,
     /// The state that is stored for the next process; `None` if the session ends with its stream or pipe.
     pub(super) kept: Option<KeptState>,
@@ -75,12 +75,12 @@ pub struct Session {
     pub usage: Usage,
 }
 
-/// The messages for which the client asked.
+/// The messages that the client asked for.
 #[derive(Default)]
 pub struct ClientInterests {
     /// The log level, a JSON string.
     pub(super) level: Mutex<Option<Bytes>>,
-    /// The resources to which the client listens.
+    /// The resources that the client listens to.
     pub subscriptions: Subscriptions,
 }
 
@@ -124,7 +124,7 @@ impl Session {
         self.client.key.era
     }
 
-    /// Finds the session's view, and stores it; until then, the session has no view.
+    /// Finds the session's view, and stores it. Until then, the session has no view.
     pub(crate) async fn find_view(self: &Arc<Self>, context: &Arc<ViewContext>) -> Arc<ViewCell> {
         let learner = |upstream: &Arc<Upstream>| self.learner(upstream);
         let cell = context
@@ -161,7 +161,7 @@ impl Session {
         self.interests.level.lock().clone()
     }
 
-    /// Withdraws the questions of this origin, because their answers are no longer awaited.
+    /// Withdraws the questions of this origin, because it no longer awaits the answers.
     pub(crate) fn forget_questions(&self, origin: &QuestionOrigin) {
         let open = self.asks.lock().forget(origin);
         for id in open.into_iter().filter(|_| self.era().shapes.cancellation) {
@@ -191,7 +191,7 @@ impl Session {
         }
     }
 
-    /// Returns true if the client immediately receives messages that belong to no request.
+    /// Returns true if messages that belong to no request reach the client immediately.
     pub(crate) fn is_listening(&self) -> bool {
         match &self.channel {
             ClientChannel::Http(streams) => streams.has_standing(),

@@ -37,7 +37,7 @@ impl Default for SessionLinks {
 /// A link that a session uses.
 pub(crate) struct Used {
     pub(crate) cell: Arc<LinkCell>,
-    /// The tenancy of the link that the session has joined. When a new tenancy begins, the link must first receive the
+    /// The tenancy of the link that the session has joined. A link with a new tenancy must first receive the
     /// session's state.
     pub(crate) joined: AtomicU64,
 }
@@ -50,8 +50,8 @@ impl Used {
 }
 
 impl Used {
-    /// Returns true if the session can continue over the shared link when no other link is available, because servers can ask
-    /// the session's client for nothing but its roots.
+    /// Returns true if the session can continue over the shared link when no other link is available, because its
+    /// client can be asked for nothing but its roots.
     fn can_do_without(&self, session: &Session, upstream: &Upstream) -> bool {
         self.cell.is_own()
             && upstream.server.spec.affinity != Affinity::Session
@@ -104,7 +104,7 @@ impl Session {
         used
     }
 
-    /// Returns the link to an upstream, if it is open and knows this session.
+    /// Returns the link to an upstream, if it is open and this session has joined it.
     pub(crate) fn ready_link(&self, upstream: &Upstream) -> Option<Arc<OpenLink>> {
         let links = self.links.used.lock();
         let used = links.get(&upstream.server.spec.id).filter(|used| used.cell.is_to(&upstream.server))?;
@@ -162,8 +162,9 @@ impl Session {
         }
     }
 
-    /// Returns the link over which to fetch the items that a server shows only to clients that can answer its questions: the
-    /// link that the session's calls will need anyway, or a link on which each request declares the client's capabilities.
+    /// Returns the link over which to fetch the items that a server shows only to clients that can answer its
+    /// questions. This is the link that the session's calls will need anyway, or a link on which each request
+    /// declares the client's capabilities.
     pub(super) fn learner(self: &Arc<Self>, upstream: &Arc<Upstream>) -> Option<Learner> {
         let cell = self.cell(upstream);
         let states_them = cell.is_own() || !upstream.server.link_era(self.era()).has_sessions();
@@ -171,9 +172,9 @@ impl Session {
         states_them.then_some(Learner { cell, dedicated: None, capabilities, era })
     }
 
-    /// Sends a client's notification to every upstream whose link belongs to this session alone. If `foreign` is true,
-    /// the notification is not part of the standard; it is then also sent over shared links that no other session uses:
-    /// on all other shared links, the server could not tell which client sent it.
+    /// Sends a client's notification to every upstream whose link belongs to this session alone. A `foreign`
+    /// notification, which is not part of the standard, is also sent over shared links that no other session uses.
+    /// On other shared links, the server could not tell which client sent the notification.
     pub(crate) fn broadcast(&self, egress: &Egress, message: &Frame, foreign: bool) {
         let open = self.open_links();
         let alone = |link: &OpenLink| {

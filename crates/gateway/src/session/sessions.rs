@@ -1,5 +1,5 @@
 //! All sessions of the protocol: queries on their table, and the end of idle sessions. Also holds the receivers of
-//! messages for event streams, which exist before their clients have introduced themselves.
+//! messages for event streams, which exist before their clients introduce themselves.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use upstream::quota::{Permit, QuotaError};
 
 /// All sessions, and the receivers of messages for event streams.
 pub struct Sessions {
-    /// The table of sessions. Sessions on a pipe, or with an event stream of their own, have no permit in it.
+    /// The table of sessions. Sessions on a pipe, or with their own event stream, have no permit in it.
     table: SessionTable<Session>,
     idle: Mutex<Duration>,
     doors: RwLock<HashMap<Box<str>, OpenDoor>>,
@@ -47,13 +47,13 @@ pub(crate) struct Door {
     /// The headers that are passed on for the principal.
     pub(crate) passed: PassedHeaders,
     pub(crate) class: Class,
-    /// The generation of the access rules (`regime`) by which these rights were determined.
+    /// The generation of the access rules (`regime`) that determined these rights.
     pub(crate) regime: u64,
     /// Raised when the stream no longer matches the configuration.
     pub(crate) ends: Stop,
-    /// The entry of this stream among the open streams; the stream ends when its credentials do.
+    /// The stream's entry in the table of open streams. The stream ends when its credentials are no longer valid.
     pub(crate) held: Arc<HeldOpen>,
-    /// The sender for the client's messages, which are received in order; senders wait if they send too fast.
+    /// The sender for the client's messages, which are received in order. Senders that are too fast have to wait.
     pub(crate) messages: mpsc::Sender<Result<Message, FrameError>>,
 }
 
@@ -100,7 +100,7 @@ impl Sessions {
         self.table.evict(unused_for)
     }
 
-    /// Adds a session with its permit; a session with an event stream of its own, or on a pipe, needs none.
+    /// Adds a session with its permit. A session on a pipe, or with its own event stream, needs none.
     pub(crate) fn add(&self, session: &Arc<Session>, permit: Option<Permit>) {
         self.table.add(session.id.clone(), session.clone(), permit);
     }
@@ -153,7 +153,7 @@ impl Sessions {
         self.table.counted()
     }
 
-    /// Ends the streams that belong to no call: no more messages will be sent on them.
+    /// Ends the standing streams: no more messages will be sent on them.
     pub(crate) fn hang_up(&self) {
         for session in self.all() {
             if let ClientChannel::Http(streams) = &session.channel {

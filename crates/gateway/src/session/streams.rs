@@ -14,17 +14,17 @@ use transport::net::{Body, BodySender};
 
 use super::seal::random_number;
 
-/// The number of the standing stream (GET), for messages that belong to no request.
+/// The number of the standing stream (GET), which carries the messages that belong to no request.
 pub(crate) const STANDING: u64 = 0;
 
-/// The time without a message after which a request is answered with an event stream, so that keep-alive events can be
+/// The time without a message after which a request is answered with an event stream, so keep-alive events can be
 /// sent.
 pub(crate) const SILENCE: Duration = Duration::from_secs(15);
 
 /// The number of messages that may wait for a client that has no standing stream yet.
 const MAX_PENDING: usize = 64;
 
-/// The number of events that a client may be behind before its connection is closed; after that, the client can request
+/// The number of events that a client may be behind before its connection is closed. The client can then request
 /// the events again.
 const BEHIND: usize = 256;
 
@@ -48,7 +48,7 @@ struct SessionStreamState {
 struct Table {
     epoch: u32,
     log: Box<EventLog>,
-    /// The size of the log in bytes, which counts toward the total size of the events of all sessions.
+    /// The size of the log in bytes. It counts toward the total size of the events of all sessions.
     kept: KeptCount,
     streams: HashMap<u64, SessionStreamState>,
     pending: VecDeque<Bytes>,
@@ -81,8 +81,8 @@ impl Streams {
         Self { max: limits.streams_per_session, table: Mutex::new(table) }
     }
 
-    /// Opens a stream for one request's messages. If `primed` is true, an event without data is sent first, so that
-    /// the client can request the rest whenever it loses the connection.
+    /// Opens a stream for one request's messages. If `primed` is true, an event without data is sent first, so the
+    /// client can request the rest even if the connection breaks before the first message.
     pub(crate) fn open(&self, primed: bool) -> Result<(u64, Body), StreamFault> {
         let mut table = self.table.lock();
         table.make_room(self.max)?;
@@ -190,9 +190,9 @@ impl Streams {
         }
     }
 
-    /// Sends a message on the standing stream. If that stream has no reader, a message with `keep` waits for the next
-    /// reader, unless an identical message is already waiting. Without `keep`, the message is kept for resumption if a
-    /// standing stream has ever been open.
+    /// Sends a message on the standing stream. If the stream has no reader, a message with `keep` waits for the
+    /// next reader, unless an identical message is already waiting. A message without `keep` is then kept only for
+    /// resumption, and only if a standing stream has ever been open.
     pub(crate) fn push_standing(&self, message: Bytes, keep: bool) {
         let mut table = self.table.lock();
         if table.is_live(STANDING) || (!keep && table.streams.contains_key(&STANDING)) {

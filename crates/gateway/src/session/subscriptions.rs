@@ -22,20 +22,20 @@ use upstream::pool::LinkCell;
 use upstream::subscriptions::topics::{Listener, ListenerHandle};
 use upstream::{Egress, Upstream};
 
-/// The time for which a client waits to learn whether a server without sessions sends updates of a resource; after that
-/// time, the client is told that the server sends updates.
+/// The time that a client waits to learn if a server without sessions sends updates of a resource. After that, the
+/// gateway reports to the client that the server sends updates.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A change of a session's subscriptions.
 pub(crate) struct Subscription {
-    /// The URI by which the client knows the resource.
+    /// The client's URI of the resource.
     pub(crate) uri: String,
     /// The server's own URI.
     pub(crate) own: String,
     pub(crate) on: bool,
 }
 
-/// A change for which the session's own upstream has to be asked.
+/// A change that the session's own upstream must be asked to make.
 pub struct Change {
     asked: Subscription,
     upstream: Arc<Upstream>,
@@ -47,7 +47,7 @@ pub struct Change {
 pub(crate) enum Changing {
     /// The change is made.
     Done,
-    /// The change depends on the answer of an upstream without sessions.
+    /// The change depends on the reply of an upstream without sessions.
     Wait(Subscribing),
     /// The upstream has to be asked, within the session.
     Ask(Change),
@@ -77,9 +77,9 @@ impl Subscribing {
 }
 
 impl Session {
-    /// Makes a change as far as this is possible without asking the upstream within this session. The change takes
-    /// effect immediately, so that no other change undoes it in the meantime. `declares` is true if the upstream
-    /// supports subscriptions.
+    /// Makes a change, as far as possible without asking the upstream within this session. The change takes effect
+    /// immediately, so no other change undoes it in the meantime. `declares` is true if the upstream supports
+    /// subscriptions.
     ///
     /// # Errors
     /// Returns the fault to answer with.
@@ -127,7 +127,7 @@ impl Session {
         Ok(Changing::Wait(Subscribing { session: self.clone(), listener, uri: asked.uri, patience }))
     }
 
-    /// Keeps or reverts a change, depending on the upstream's answer.
+    /// Keeps or reverts a change, depending on the upstream's reply.
     pub(crate) fn settle(
         self: &Arc<Self>,
         context: &Arc<SessionContext>,
@@ -161,8 +161,7 @@ impl Session {
         }
     }
 
-    /// Listens, over the server's shared link, to the resources to which the session had listened on a link that now
-    /// serves another client.
+    /// Moves the session's subscriptions from a link that now serves another client to the server's shared link.
     pub(super) fn listen_beside(self: &Arc<Self>, egress: &Egress, link: &OpenLink) {
         let mut all = self.interests.subscriptions.lock();
         for (uri, followed) in all.iter_mut() {
@@ -175,7 +174,7 @@ impl Session {
         }
     }
 
-    /// Returns the open link to an upstream that this session shares with others.
+    /// Returns the open link to an upstream, if the session shares this link with others.
     fn shared_link(&self, upstream: UpstreamId) -> Option<Arc<OpenLink>> {
         let links = self.links.used.lock();
         let used = links.get(&upstream).filter(|used| !used.cell.is_own())?;
@@ -188,7 +187,7 @@ impl Session {
         self.links.used.lock().get(&upstream).is_some_and(|used| Arc::ptr_eq(&used.cell, cell))
     }
 
-    /// Ends those subscriptions on shared links that no other session has.
+    /// Ends the subscriptions on shared links that no other session has.
     pub(crate) fn leave_resources(self: &Arc<Self>, context: &Arc<SessionContext>) {
         let left: Vec<_> = self
             .interests
@@ -216,8 +215,8 @@ impl Session {
     }
 }
 
-/// Subscribes again after an unsubscription, if another session is listening by now: the unsubscription may have
-/// overtaken that session's request.
+/// Subscribes again after an unsubscription, if another session is listening now: its request may have arrived
+/// first, so that the unsubscription ended its subscription as well.
 async fn listen_again(context: Arc<SessionContext>, session: Arc<Session>, link: Arc<OpenLink>, own: String) {
     let server = link.server.spec.id;
     if link

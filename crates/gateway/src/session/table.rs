@@ -13,8 +13,8 @@ use upstream::quota::{Permit, Quota, QuotaError, Throttle};
 
 use crate::admission::identity::Identity;
 
-/// A hasher that uses the last bytes of an id: these are random, and no outsider can choose them. The first bytes only
-/// identify a key.
+/// A hasher that uses the last bytes of an id, which are random and which clients cannot choose. The first bytes
+/// only identify a key.
 #[derive(Default)]
 struct LastBytes(u64);
 
@@ -33,7 +33,7 @@ impl Hasher for LastBytes {
 
 type ByItself = BuildHasherDefault<LastBytes>;
 
-/// The number of sessions that are evicted together, so that a full table is seldom searched.
+/// The number of sessions that are evicted at once, so a full table is seldom searched.
 const EVICTED_AT_ONCE: usize = 64;
 
 /// A session that can be evicted to make room for another.
@@ -41,8 +41,8 @@ pub(crate) trait Evictable {
     /// Returns the time since the session was opened.
     fn age(&self) -> Duration;
 
-    /// Returns true if the session is older than `age` and was never used: no stream and no request followed its
-    /// introduction.
+    /// Returns true if the session is older than `age` and was never used, that is, if no stream and no request
+    /// followed its introduction.
     fn is_unused_for(&self, age: Duration) -> bool;
 }
 
@@ -97,7 +97,7 @@ impl<S: Evictable> SessionTable<S> {
         self.open.write().insert(id, OpenSession { session, permit });
     }
 
-    /// Removes a session; its permit is free immediately.
+    /// Removes a session, and frees its permit immediately.
     pub(crate) fn remove(&self, id: &str) -> Option<Arc<S>> {
         let mut open = self.open.write();
         let removed = open.remove(id);

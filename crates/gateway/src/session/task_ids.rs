@@ -38,8 +38,8 @@ impl Session {
     }
 }
 
-/// Returns a message about a task that an upstream sent on a session's link, in the form for the session's client;
-/// `None` if the task's owner is unknown.
+/// Returns an upstream's message about a task in the form for the session's client. The message arrived on a link
+/// of the session. Returns `None` if the task's owner is unknown.
 pub(crate) fn for_session<'f>(
     egress: &Egress,
     session: &Session,

@@ -1,13 +1,13 @@
-//! Returns memory to the operating system: after startup, after many sessions have ended, after many connections have become
-//! idle, or after large views were built. Otherwise the allocator would keep that memory, and after one busy hour, a gateway
-//! would seem to be busy forever.
+//! Returns memory to the operating system: after startup, after many sessions have ended, after many connections
+//! have become idle, or after large views were built. Otherwise the allocator would keep that memory, and a gateway
+//! would seem busy forever after one busy hour.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The number of endings after which searching the heap for free memory is worthwhile.
+/// The number of ended sessions and idle connections after which searching the heap for free memory is worthwhile.
 const WORTH: u64 = 50;
 
-/// Counts endings, and decides when the gateway is idle enough to return memory.
+/// Counts ended sessions and idle connections, and decides when the gateway is idle enough to return memory.
 #[derive(Debug, Default)]
 pub(crate) struct Tidying {
     ended: AtomicU64,
@@ -20,14 +20,14 @@ impl Tidying {
         self.ended.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a large view that was built, or lists that were fetched for one: each alone justifies searching the
-    /// heap.
+    /// Counts a large view that was built, or lists that were fetched for a large view. Each alone justifies
+    /// searching the heap.
     pub(crate) fn count_large(&self) {
         self.ended.fetch_add(WORTH, Ordering::Relaxed);
     }
 
-    /// Returns memory once a burst of endings is over; called about every second. The search must run on a thread
-    /// without connections.
+    /// Returns memory once nothing more is being counted; called about every second. The search for free memory
+    /// must run on a thread without connections.
     pub(crate) fn tick(&self) {
         let ended = self.ended.load(Ordering::Relaxed);
         let before = self.seen.swap(ended, Ordering::Relaxed);
@@ -39,9 +39,9 @@ impl Tidying {
     }
 }
 
-/// Releases the pages of the program itself. Most of these pages were needed only at startup, to read the
-/// configuration, the commands and the schemas. The system had mapped the pages from the file, 16 at a time; pages that
-/// are still used are loaded again.
+/// Releases the memory pages of the program itself. Most of them were needed only at startup, to read the
+/// configuration, the commands and the schemas. The system maps pages from the file, 16 at a time; pages that are
+/// still used are loaded again.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code, reason = "only the linker knows where the program is in memory")]
 pub(crate) fn forget_start() {

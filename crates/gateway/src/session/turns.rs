@@ -1,5 +1,5 @@
-//! Turns for restoring sessions: one request at a time for each session. This module must not know how a session is
-//! restored.
+//! Turns for restoring sessions: each session is restored by one request at a time. This module must not know how a
+//! session is restored.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use store::sessions::SessionKey;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
-/// The sessions that are being restored, so that each of them is restored only once.
+/// The sessions that are being restored. This set prevents a session from being restored twice.
 #[derive(Default)]
 pub(crate) struct Turns(Mutex<HashMap<SessionKey, Arc<AsyncMutex<()>>>>);
 

@@ -15,8 +15,8 @@ use crate::admission::identity::Identity;
 /// The value for a credential that does not expire.
 const NEVER: u64 = u64::MAX;
 
-/// The time until which a session or stream may stay open, in milliseconds since 1970: the latest expiry among the
-/// credentials that were sent for it.
+/// The time until which a session or stream may stay open, in milliseconds since 1970. It is the latest expiry
+/// among the credentials that were sent for the session or stream.
 #[derive(Debug)]
 pub(crate) struct Until(AtomicU64);
 
@@ -42,13 +42,13 @@ impl Until {
 /// An open event stream, with the credential that opened it.
 #[derive(Debug)]
 pub struct HeldOpen {
-    /// The caller who opened it.
+    /// The caller that opened the stream.
     pub principal: Arc<Principal>,
     /// The request that opened the stream: its method in HTTP or MCP.
     pub purpose: &'static str,
     /// The client's label, if it is known.
     pub program: Option<Arc<str>>,
-    /// The time when it was opened.
+    /// The time when the stream was opened.
     pub opened: Instant,
     pub(crate) until: Until,
     pub(crate) revoked: Stop,

@@ -8,7 +8,7 @@ pub struct Usage {
     opened: Instant,
     /// The time of the session's last use, in milliseconds after `opened`.
     touched: AtomicU64,
-    /// True once anything beyond the client's introduction has arrived.
+    /// True once anything other than the client's introduction has arrived.
     is_used: AtomicBool,
 }
 
@@ -24,7 +24,7 @@ impl Usage {
         self.touched.store(now, Ordering::Relaxed);
     }
 
-    /// Records that something beyond the introduction has arrived.
+    /// Records that a message after the introduction has arrived.
     pub(crate) fn note(&self) {
         self.is_used.store(true, Ordering::Relaxed);
     }
@@ -39,7 +39,7 @@ impl Usage {
         self.opened.elapsed()
     }
 
-    /// Returns true if the session is older than `age` and nothing beyond the client's introduction has arrived.
+    /// Returns true if the session is older than `age`, and nothing has arrived after the client's introduction.
     pub(crate) fn is_unused_for(&self, age: Duration) -> bool {
         !self.is_used.load(Ordering::Relaxed) && self.age() >= age
     }

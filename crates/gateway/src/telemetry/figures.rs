@@ -1,5 +1,5 @@
-//! The figures of the process that belong to no server, and the caps on the number of series. This module must not know
-//! what a request is.
+//! The metrics of the process that belong to no server, and the caps on the number of series. This module must not
+//! know what a request is.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -20,7 +20,7 @@ pub struct Allowances {
     pub tools: SeriesAllowance,
 }
 
-/// The figures of everything that has no series of its own.
+/// The metrics of everything without its own series.
 pub struct RestFigures {
     pub requested: OperationHistograms,
     pub sent: OperationHistograms,
@@ -33,16 +33,16 @@ pub struct ProcessFigures {
     started: SystemTime,
     /// The requests that concern no server.
     pub unassigned: Arc<ServerMeters>,
-    /// Everything above the caps.
+    /// The metrics of everything above the caps.
     pub rest: RestFigures,
-    /// The gateway's own share of forwarded requests.
+    /// The time that forwarded requests spend in the gateway itself.
     pub overhead: DurationHistogram,
     /// The caps.
     pub allowances: Allowances,
 }
 
 impl ProcessFigures {
-    /// Creates figures in which nothing is counted yet; `metrics` is the configuration.
+    /// Creates figures with all counts at zero; `metrics` is the configuration.
     pub(crate) fn new(metrics: Option<&Metrics>) -> Self {
         let most = metrics.map_or(0, |metrics| metrics.series);
         Self {
@@ -73,7 +73,7 @@ impl ProcessFigures {
         self.started
     }
 
-    /// Applies another configuration; `servers` are the figures of all servers that still exist.
+    /// Applies another configuration; `servers` contains the figures of all servers that still exist.
     pub(crate) fn follow(&self, metrics: Option<&Metrics>, servers: &[Arc<ServerMeters>]) {
         let most = metrics.map_or(0, |metrics| metrics.series);
         let all = || servers.iter().chain([&self.unassigned]);

@@ -18,7 +18,7 @@ impl RateDecisions {
         }
     }
 
-    /// Returns the name of each limit, with its numbers of allowed and of refused requests.
+    /// Returns the name of each limit, with the numbers of requests that it allowed and refused.
     pub fn each(&self) -> impl Iterator<Item = (&str, u64, u64)> {
         self.0
             .iter()

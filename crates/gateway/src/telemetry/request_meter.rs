@@ -1,5 +1,5 @@
-//! The metrics of one request. The clock is read only if requests are counted. This module must not know what
-//! a request says, beyond its method.
+//! The metrics of one request. The clock is read only if requests are counted. This module must not know anything
+//! about a request except its method.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ pub(crate) struct SentTimes {
     heard: Option<Instant>,
     /// The time for which the call waited for its client.
     parked: Duration,
-    /// True if parts of the time between the request and its answer belong neither to the gateway nor to the server.
+    /// True if some of the time between the request and its answer belongs to neither the gateway nor the server.
     is_interrupted: bool,
 }
 
@@ -48,13 +48,15 @@ impl SentTimes {
         self.is_interrupted = true;
     }
 
-    /// Records that the call's client has returned with answers after this time, and that the server is busy again.
+    /// Records that the client has returned with answers after the time `parked`, and that the server is working
+    /// again.
     pub(crate) fn resume(&mut self, parked: Duration) {
         self.parked = self.parked.saturating_add(parked);
         (self.heard, self.is_interrupted) = (None, true);
     }
 
-    /// Returns the time of sending, and that of the last message; without a message, the end of the request.
+    /// Returns the time at which the request was sent, and the time of the last message about it. If there was no
+    /// message, the second time is the end of the request.
     pub(crate) fn at_server(&self, ended: Instant) -> (Instant, Instant) {
         (self.first, self.heard.unwrap_or(ended))
     }
@@ -78,13 +80,13 @@ pub(crate) struct MeteredEnd {
     pub(crate) ended: Instant,
     /// The time for which the request waited before it was sent.
     pub(crate) waited: Duration,
-    /// The moments at its server, if the request was sent.
+    /// The times of sending and of the server's messages, if the request was sent.
     pub(crate) sent: Option<SentTimes>,
 }
 
 impl RequestMeter {
-    /// Begins to measure a request that concerns no server yet; `method` is `None` for a method that the gateway does not
-    /// know.
+    /// Begins to measure a request that concerns no server yet; `method` is `None` if the gateway does not support
+    /// the method.
     pub(crate) fn new(figures: &ProcessFigures, method: Option<Method>) -> Self {
         Self { method, server: figures.unassigned.clone(), tool: MeteredTool::None }
     }
@@ -94,7 +96,7 @@ impl RequestMeter {
         self.server = server.clone();
     }
 
-    /// Records the tool that the request calls at its server; `name` returns the tool's name there.
+    /// Records the tool that the request calls; `name` returns the tool's name at its server.
     pub(crate) fn set_tool(
         &mut self,
         figures: &ProcessFigures,

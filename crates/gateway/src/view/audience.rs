@@ -1,4 +1,4 @@
-//! The receivers of changed catalogues: views and, through them, sessions and streams of notifications. This module
+//! The receivers of changed catalogues: views, and through them, sessions and notification streams. This module
 //! must not know how lists are fetched.
 
 use std::collections::HashMap;
@@ -15,8 +15,8 @@ use super::view_cell::ViewCell;
 use super::views::Key;
 
 impl ViewState {
-    /// Rebuilds all views that contain servers with changed catalogues, and only then notifies the views' clients: a
-    /// notified client never sees old lists, in any view.
+    /// Rebuilds all views that contain servers with changed catalogues, and only then notifies the views' clients.
+    /// A notified client therefore never sees old lists, in any view.
     fn update(&self, schema_bytes: usize) {
         let observer = self.observer();
         let _one = self.views.building.lock();

@@ -1,5 +1,5 @@
-//! Calls that wait a moment for lists that are being fetched: calls with an unknown name while a server is being
-//! listed, and the first calls to a server after startup, while the known list of the server's tools is that of an
+//! Calls that wait briefly for lists that are being fetched: calls with an unknown name while a server's lists are
+//! being fetched, and the first calls to a server after startup, while the known list of its tools is from an
 //! earlier run. This module must not know how lists are fetched.
 
 use std::time::Duration;
@@ -27,7 +27,7 @@ impl ViewCell {
             .any(|upstream| upstream.catalogue.is_unsettled() && is_awaited(upstream, frame, view))
     }
 
-    /// Waits for the lists for which the call has to wait. After that, the view includes them.
+    /// Waits for the lists that the call has to wait for. After that, the view includes these lists.
     pub(super) async fn await_lists(&self, context: &ViewContext, frame: &Frame, view: &View) {
         for upstream in &self.basis.load_full().upstreams {
             if !upstream.catalogue.is_unsettled() || !is_awaited(upstream, frame, view) {
@@ -44,7 +44,8 @@ impl ViewCell {
     }
 }
 
-/// Returns true if a call may be meant for a server whose lists are being fetched, and these lists matter for the call.
+/// Returns true if a call may be meant for a server whose lists are being fetched, and if these lists matter for
+/// the call.
 fn is_awaited(upstream: &Upstream, frame: &Frame, view: &View) -> bool {
     let names = matches!(Method::from_name(&frame.method()), Some(Method::ToolsCall | Method::PromptsGet));
     names

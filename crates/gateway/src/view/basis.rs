@@ -16,12 +16,12 @@ use super::ClientClass;
 use super::names::ProfileNames;
 use upstream::{Egress, Upstream};
 
-/// The time for which a call waits for servers that are still starting, because one of them may have the tool. A list
+/// The time that a call waits for servers that are still starting, because one of them may have the tool. A list
 /// waits for a shorter time (`limits.listWait`); servers that become ready later are then added to the view.
 pub(super) const PATIENCE: Duration = Duration::from_secs(8);
 
-/// The number of items above which views are built on the blocking pool: if they were built on a thread with
-/// connections, all of the thread's connections would have to wait.
+/// The number of items above which a view is built on the blocking pool. On a thread with connections, building it
+/// would delay all of the thread's connections.
 const LARGE: usize = 500;
 
 /// The input of a view.
@@ -58,7 +58,7 @@ impl Basis {
         }
     }
 
-    /// Returns true if the profile's names are stored in `names`.
+    /// Returns true if `names` are the names of this view's profile.
     pub(super) fn has_names(&self, names: &Arc<ProfileNames>) -> bool {
         Arc::ptr_eq(&self.names, names)
     }
@@ -90,9 +90,9 @@ impl Basis {
         }
     }
 
-    /// Begins to fetch the lists of the servers for which `which` is true, and waits for them. The waiting time counts
-    /// from the moment at which the lists were first requested. There is no wait for servers that recently made a call
-    /// wait without success.
+    /// Begins to fetch the lists of the servers for which `which` is true, and waits for them. The waiting time
+    /// counts from the moment at which the lists were first requested. Servers that recently made a call wait in
+    /// vain are not waited for.
     pub(crate) async fn wait_for(
         &self,
         egress: &Egress,
@@ -129,7 +129,7 @@ impl Basis {
         }
     }
 
-    /// Builds the view of the servers' current catalogues; the new view shares the parts that are equal in the view
+    /// Builds the view of the servers' current catalogues. The new view shares its unchanged parts with the view
     /// `beside`.
     pub(crate) fn build(
         &self,

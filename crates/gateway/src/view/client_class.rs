@@ -11,8 +11,8 @@ pub(crate) struct ClientClass {
     pub(crate) era: &'static Era,
     /// The questions that the clients can be asked.
     pub(crate) askable: Askable,
-    /// True if the clients have dedicated links to servers that may ask them questions; the ids of their tasks are then the
-    /// server's own.
+    /// True if the clients have dedicated links to servers that may ask them questions. Their task ids are then the
+    /// server's own ids.
     pub(crate) keeps_ids: bool,
 }
 

@@ -26,15 +26,15 @@ pub(crate) trait ViewObserver: Send + Sync {
     /// themselves.
     fn changed(&self, view: &ViewCell, lists: &[Notice]);
 
-    /// Notifies clients of a view that these lists may have changed, because the server announced a change on a shared
-    /// link. Only clients that share links to this server are notified.
+    /// Notifies clients of a view that these lists may have changed, because the server announced a change on a
+    /// shared link. Clients without shared links to this server are not notified.
     fn announced(&self, view: &ViewCell, server: UpstreamId, lists: &[Notice]);
 
     /// Returns true if a client with a session sees this view.
     fn sees(&self, view: &ViewCell) -> bool;
 }
 
-/// The error that no view is known in which the caller sees tools.
+/// The error if no view is known in which the caller sees tools.
 pub(crate) struct NoKnownView;
 
 /// The state that all threads share.
@@ -47,8 +47,8 @@ pub struct ViewState {
     pub(crate) views: Views,
     /// The names that profiles have given to tools and prompts.
     pub(crate) names: NameBooks,
-    /// True if callers are not authenticated, whatever the configuration says: the only client is the one that started
-    /// this process.
+    /// True if callers are not authenticated, regardless of the configuration, because the only client is the one
+    /// that started this process.
     pub(crate) lets_all_in: bool,
     child_wait: Option<Duration>,
     observer: OnceLock<Weak<dyn ViewObserver>>,
@@ -67,12 +67,12 @@ impl ViewState {
         Self { current, upstreams, views, names, lets_all_in, child_wait, observer }
     }
 
-    /// Returns the time for which a list waits for a server about which nothing is known yet.
+    /// Returns the time that a list waits for a server about which nothing is known yet.
     pub(super) fn list_wait(&self, snapshot: &Snapshot, server: &Server) -> Duration {
         self.child_wait.filter(|_| server.is_child()).unwrap_or(snapshot.limits.list_wait)
     }
 
-    /// Counts the bytes of ready pages and of catalogues as part of all kept data.
+    /// Adds the bytes of ready pages and of catalogues to the count of all kept data.
     pub(crate) fn count_kept(&self) {
         let families = self.upstreams.families();
         self.views.count_kept(families.iter().map(|upstream| upstream.catalogue.bytes()).sum());
@@ -98,7 +98,7 @@ impl ViewState {
         (!identity.passed.is_empty()).then(|| CallerId::stranger(passed()))
     }
 
-    /// Returns the owner of a view that other callers do not share; `None` unless a server of the profile is
+    /// Returns the owner of a view that is not shared with other callers; `None` unless a server of the profile is
     /// per-caller.
     pub(crate) fn sees_alone(&self, profile: usize, identity: &Identity) -> Option<CallerId> {
         let current = self.current.load();

@@ -17,8 +17,8 @@ pub(crate) struct ProfileNames {
 }
 
 impl ProfileNames {
-    /// Runs `build` with the names given so far, and stores the names that it adds. `grace` is the time for which clients can
-    /// still use former names; items of servers for which `is_configured` is false are forgotten.
+    /// Runs `build` with the names given so far, and stores the names that `build` adds. `grace` is the time for
+    /// which clients can still use former names. Items of servers for which `is_configured` is false are forgotten.
     pub(super) fn during<T>(
         &self,
         grace: Duration,
@@ -35,12 +35,12 @@ impl ProfileNames {
         outcome
     }
 
-    /// Forgets expired former names. Returns the former names that are still valid, if any name has expired.
+    /// Forgets expired former names. If any name has expired, returns the former names that are still valid.
     fn expire(&self) -> Option<Arc<FormerNames>> {
         self.opened().expire(now())
     }
 
-    /// Locks the names. They remain usable after a panic in code that held the lock.
+    /// Locks the names. They remain usable even after a panic while the lock was held.
     fn opened(&self) -> MutexGuard<'_, NameBook> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -71,14 +71,14 @@ impl NameBooks {
         self.0.lock().entry(slug.clone()).or_default().clone()
     }
 
-    /// Forgets expired former names. Returns the names of the profiles where this made a difference, with the former names that
-    /// are still valid.
+    /// Forgets expired former names. Returns the names of each affected profile, with the former names that are
+    /// still valid.
     pub(super) fn expire(&self) -> Vec<(Arc<ProfileNames>, Arc<FormerNames>)> {
         let all: Vec<_> = self.0.lock().values().cloned().collect();
         all.into_iter().filter_map(|names| names.expire().map(|former| (names, former))).collect()
     }
 
-    /// Reads the stored names of these profiles, unless the names are known already. Waits for a disk.
+    /// Reads the stored names of these profiles, unless they are already known. This blocks.
     pub(crate) fn restore<'s>(
         &self,
         slugs: impl Iterator<Item = &'s Arc<str>>,

@@ -3,8 +3,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// The number of checks without a list request after which pages are dropped: this takes ten minutes, because there is
-/// a check every ten seconds.
+/// The number of checks without a list request after which pages are dropped. With a check every ten seconds, this
+/// takes ten minutes.
 const UNUSED: u32 = 60;
 
 /// The use of one view's pages. A list request only sets a flag, which needs no clock and no lock.
@@ -17,7 +17,8 @@ pub(crate) struct PageUse {
 }
 
 impl PageUse {
-    /// Creates the state for new pages. New pages count as just listed, because they were made for a list request.
+    /// Creates the state for new pages. New pages count as recently listed, because they were made for a list
+    /// request.
     pub(crate) fn new() -> Self {
         Self { is_recent: AtomicBool::new(true), looks: AtomicU32::new(0) }
     }

@@ -1,4 +1,4 @@
-//! Views of servers whose lists are stored, and of one server in this process.
+//! Tests of the views of servers with stored lists, and of a server in this process.
 
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
@@ -65,7 +65,7 @@ fn frame(text: &str) -> Frame {
     Frame::parse(Bytes::copy_from_slice(text.as_bytes()), FrameLimits::default()).unwrap()
 }
 
-/// A context with the views of one server `a`; this many of its tools are known.
+/// A context with the views of one server `a` with this many known tools.
 fn context(tools: usize) -> Arc<ViewContext> {
     context_of("{ servers: [a] }", tools)
 }
@@ -96,7 +96,7 @@ async fn cell(context: &Arc<ViewContext>, era: &'static Era) -> Arc<ViewCell> {
     context.state.views.get(context, 0, ClientClass::plain(era), &anyone, |_| None).await
 }
 
-/// Records for each notified change what all views show at that moment, and the thread.
+/// Records each notified change: the items that all views show at that moment, and the thread.
 #[derive(Default)]
 struct Told {
     views: OnceLock<Weak<ViewState>>,
@@ -120,7 +120,8 @@ impl ViewObserver for Told {
     }
 }
 
-/// The notifications that are sent when a server loses all of its `tools` tools, which three views show.
+/// Returns the notifications that are sent when a server with `tools` tools, which three views show, loses all of
+/// them.
 async fn told_of_the_end(tools: usize) -> Vec<(bool, ThreadId)> {
     let context = context(tools);
     let observer = Arc::new(Told::default());

@@ -11,7 +11,7 @@ use super::names::NameBooks;
 use super::views::Views;
 
 impl Views {
-    /// Counts the bytes of ready pages and of catalogues as part of all kept data.
+    /// Adds the bytes of ready pages and of catalogues to the count of all kept data.
     pub(super) fn count_kept(&self, catalogues: usize) {
         let shown: Vec<Arc<View>> = self.cells.lock().values().map(|cell| cell.view()).collect();
         let mut seen = HashSet::new();
@@ -20,8 +20,8 @@ impl Views {
         self.kept.lock().set(pages + catalogues);
     }
 
-    /// Drops ready pages until `is_enough` is true: pages that were listed least recently are dropped first, and those
-    /// that were listed a moment ago are kept.
+    /// Drops ready pages until `is_enough` is true, beginning with the least recently listed ones. Pages that were
+    /// listed a moment ago are kept.
     pub(crate) fn drop_pages_until(&self, is_enough: impl Fn() -> bool) {
         let mut cells: Vec<_> = self.cells.lock().values().cloned().collect();
         cells.retain(|cell| cell.view().has_pages() && !cell.page_use.is_recent());

@@ -30,14 +30,14 @@ pub struct ViewCell {
     pub(crate) clients: ClientClass,
     /// The class of callers that the view is for: the same access rules apply to all callers of a class.
     pub(crate) class: Class,
-    /// The only owner of consents that may see the view; `None` if the whole class may see it.
+    /// The owner of consents that alone may see the view; `None` if the whole class may see it.
     pub(crate) caller: Option<CallerId>,
     /// The generation of the access rules (`regime`) that were in force when the view was made.
     pub(crate) regime: u64,
     /// The access rules for the view's callers, if there are any.
     pub(crate) guard: Option<Guard>,
     pub(crate) basis: ArcSwap<Basis>,
-    /// Held while views are built, so that the view that was built last is also published last.
+    /// Held while views are built, so the view that was built last is also published last.
     pub(crate) building: Arc<Mutex<()>>,
     pub(crate) view: ArcSwap<View>,
     pub(crate) revision: watch::Sender<Revision>,
@@ -53,8 +53,8 @@ impl ViewCell {
         self.view.load_full()
     }
 
-    /// Returns the remaining time for which a view's lists are fresh, in milliseconds: the shortest such time among the
-    /// view's servers.
+    /// Returns the remaining time for which a view's lists are fresh, in milliseconds: the shortest remaining time
+    /// of its servers.
     pub(crate) fn remaining_ms(&self, view: &View) -> u64 {
         if view.is_provisional() {
             return 0;
@@ -139,7 +139,7 @@ impl ViewCell {
         (self.regime, self.profile, self.clients, self.class.clone(), self.caller.clone())
     }
 
-    /// Returns true if the clients of another view, with this key and this basis, are shown the same.
+    /// Returns true if this view shows the same items as another view with this key and this basis.
     pub(super) fn shows_the_same(&self, key: &Key, basis: &Basis) -> bool {
         let (regime, profile, clients, class, caller) = self.key();
         let (_, _, others, ..) = key;
@@ -156,7 +156,7 @@ impl ViewCell {
         (regime, profile, clients, class, caller)
     }
 
-    /// Publishes a new view to the clients, and returns the lists that have thereby changed. `building` must be held.
+    /// Publishes a new view to the clients, and returns the lists that have changed. `building` must be held.
     pub(super) fn publish(&self, new: Arc<View>) -> Vec<Notice> {
         let basis = self.basis.load();
         let old = self.view.load_full();
@@ -172,12 +172,12 @@ impl ViewCell {
         changed
     }
 
-    /// Returns true if this request needs pages that have to be rebuilt first.
+    /// Returns true if this request needs pages that must be rebuilt first.
     fn lacks_pages(frame: &Frame, view: &View) -> bool {
         !view.has_pages() && wants_list(frame, view)
     }
 
-    /// Drops the ready pages, unless a client has listed them just now. Look-ups by name still work.
+    /// Drops the ready pages, unless a client has just listed them. Look-ups by name still work.
     pub(super) fn drop_pages(&self) {
         // If this fails, another task is building views, and needs the pages.
         let Some(_one) = self.building.try_lock() else { return };
@@ -193,8 +193,8 @@ impl ViewCell {
         self.view.store(Arc::new(self.view().with_former(former)));
     }
 
-    /// Returns true if this view could answer the request, but too early: servers whose lists are unknown (for example
-    /// after a change of the configuration), or have only just arrived, may lead to a different answer.
+    /// Returns true if it is too early to answer the request from this view. Servers whose lists are unknown (for
+    /// example after a change of the configuration), or have only just arrived, may lead to a different answer.
     pub(crate) fn is_early_for(&self, frame: &Frame, view: &View) -> bool {
         if Self::lacks_pages(frame, view) || self.awaits_lists(frame, view) {
             return true;
@@ -210,7 +210,7 @@ impl ViewCell {
             && self.lacks(view, |upstream| comes(upstream) && may_own(frame, view, upstream.name()))
     }
 
-    /// Returns true if `such` returns true for a server whose lists are missing in this view.
+    /// Returns true if `such` is true for any server whose lists are missing in this view.
     fn lacks(&self, view: &View, such: impl Fn(&Upstream) -> bool) -> bool {
         let basis = self.basis.load();
         // The missing servers and the basis are in the same order, unless the view was built from another basis and is
@@ -221,8 +221,8 @@ impl ViewCell {
         })
     }
 
-    /// Waits for servers about which nothing is known yet, for as long as this request may wait; after that, the view
-    /// includes everything that has become known. A call waits only for servers that may own the name in it.
+    /// Waits for servers about which nothing is known yet, up to the limit for this request. After that, the view
+    /// includes everything that has become known. A call waits only for servers that may own the name in the call.
     pub(crate) async fn complete(self: &Arc<Self>, context: &Arc<ViewContext>, frame: &Frame) {
         let (era, view) = (self.clients.era, self.view());
         let is_list = wants_list(frame, &view);
@@ -262,9 +262,9 @@ impl ViewCell {
         }
     }
 
-    /// Begins to learn the items that servers show only to clients of this class, over links of one such client.
-    /// Returns `true` if any such items are about to become known for the first time. A client is never introduced to a
-    /// server from which it may use nothing.
+    /// Begins to fetch the items that servers show only to clients of this class, over links of one such client.
+    /// Returns `true` if any such items will become known for the first time. A client is never introduced to a
+    /// server that is entirely denied to it.
     pub(crate) fn learn(
         &self,
         context: &Arc<ViewContext>,
@@ -291,8 +291,7 @@ impl ViewCell {
         is_new
     }
 
-    /// Waits until the lists that servers show only to clients of this class are known, but no longer than a list may
-    /// wait.
+    /// Waits for the lists that servers show only to clients of this class, but no longer than a list may wait.
     pub(crate) async fn learned(&self, context: &Arc<ViewContext>) {
         let askable = self.clients.askable;
         let until = Instant::now() + context.egress.snapshot().limits.list_wait;
@@ -311,7 +310,7 @@ impl ViewCell {
         differing(&self.view(), &other.view())
     }
 
-    /// Returns true if exactly this server (the shared one, or one caller's own) is part of the view.
+    /// Returns true if exactly this server, either the shared one or one caller's own, is part of the view.
     pub(crate) fn has(&self, server: &Server) -> bool {
         self.basis.load().upstreams.iter().any(|own| std::ptr::eq(Arc::as_ptr(&own.server), server))
     }

@@ -26,7 +26,7 @@ const MAX_VIEWS: usize = 256;
 /// The key of a view: generation of the access rules (`regime`), profile, class of clients, access class, and the only caller.
 pub(super) type Key = (u64, usize, ClientClass, Class, Option<CallerId>);
 
-/// A client of a profile, with everything that selects its view.
+/// A client of a profile, with all properties that select its view.
 pub(super) struct Looking {
     profile: usize,
     clients: ClientClass,
@@ -54,22 +54,22 @@ impl Looking {
 /// All views in use.
 #[derive(Default)]
 pub(crate) struct Views {
-    /// The view of the latest request: nearly all requests use the same one.
+    /// The view of the latest request, because nearly all requests use the same view.
     recent: ArcSwapOption<ViewCell>,
     pub(super) cells: Mutex<HashMap<Key, Arc<ViewCell>>>,
-    /// Held while views are built, so that only one task builds at a time.
+    /// Held while views are built, so only one task builds at a time.
     pub(super) building: Arc<Mutex<()>>,
     /// The servers whose catalogues have changed since their views were built.
     outdated: Mutex<Vec<Arc<Server>>>,
     /// The count of changes to catalogues.
     pub(super) changes: AtomicU64,
-    /// True if a large view was built, or a large page sent, since this was last checked.
+    /// True if a large view was built, or a large page sent, since the last check.
     had_large: AtomicBool,
     /// The size of ready pages and of catalogues, in bytes.
     pub(super) kept: Mutex<KeptCount>,
 }
 
-/// A view that was built in advance; it is used only if it is still current.
+/// A view that was built in advance. It is used only if it is still current.
 pub(super) struct Prebuilt {
     pub(super) basis: Basis,
     pub(super) view: Arc<View>,
@@ -78,10 +78,11 @@ pub(super) struct Prebuilt {
 }
 
 impl Views {
-    /// Returns the view of a profile for a class of clients. Unknown lists are fetched. If the view is new or empty, this
-    /// function waits for these lists, for up to `limits.listWait`, except for servers that recently made a client wait
-    /// without success. In a view that is in use, missing servers delay nobody, and are added later. `learner` returns the
-    /// link over which the items are fetched that a server shows only to clients that can answer its questions.
+    /// Returns the view of a profile for a class of clients, and fetches unknown lists. If the view is new or
+    /// empty, this function waits for these lists, up to `limits.listWait`, except for servers that recently made a
+    /// client wait in vain. If the view is in use, nothing waits; missing servers are added later. `learner`
+    /// returns the link over which to fetch the items that a server shows only to clients that can answer its
+    /// questions.
     pub(crate) async fn get(
         &self,
         context: &Arc<ViewContext>,
@@ -115,7 +116,7 @@ impl Views {
         cell
     }
 
-    /// Returns the view of a profile without waiting for servers: unknown catalogues are fetched in the background.
+    /// Returns the view of a profile without waiting for servers. Unknown catalogues are fetched in the background.
     pub(crate) fn get_now(
         &self,
         context: &Arc<ViewContext>,
@@ -284,7 +285,7 @@ impl Views {
         }
     }
 
-    /// Separates callers at this server from now on: callers that shared a view get views of their own.
+    /// Separates callers at this server from now on: callers that shared a view get their own views.
     pub(crate) fn part(&self, context: &Arc<ViewContext>, upstream: UpstreamId) {
         self.recent.store(None);
         let has = |cell: &ViewCell| cell.basis.load().profile.upstreams.contains(&upstream);
@@ -304,8 +305,8 @@ impl Views {
         }
     }
 
-    /// Forgets the views that contain a per-caller server, unless one of them is in use; then runs `also` before
-    /// another view can be made.
+    /// Forgets the views that contain a per-caller server, and then runs `also` before another view can be made.
+    /// Does nothing if one of the views is in use.
     pub(crate) fn let_go<T>(&self, server: &Server, also: impl FnOnce() -> T) -> Option<T> {
         self.recent.store(None);
         let mut cells = self.cells.lock();
@@ -346,8 +347,8 @@ impl Views {
         self.cells.lock().values().find(|cell| cell.profile == profile).map(|cell| cell.view())
     }
 
-    /// Records that a large view is being built, or a large page sent: afterwards, the allocator still holds several
-    /// times the size of either.
+    /// Records that a large view is being built, or a large page sent. Afterwards, the allocator still holds
+    /// several times the size of that view or page.
     pub(crate) fn note_large(&self) {
         self.had_large.store(true, Ordering::Relaxed);
     }
@@ -358,7 +359,7 @@ impl Views {
     }
 }
 
-/// Begins to fetch the lists that a view lacks, and waits for them as long as a client may wait.
+/// Begins to fetch the lists that a view lacks, and waits for them up to the limit for clients.
 async fn wait_for(context: &Arc<ViewContext>, looking: &Looking) {
     let basis = context.state.basis(looking.profile, looking.caller.as_ref());
     let era = looking.clients.era;

@@ -1,4 +1,4 @@
-//! Tests of the ends of sign-ins.
+//! Tests of how sign-ins end.
 
 use std::sync::Arc;
 

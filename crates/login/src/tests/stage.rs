@@ -1,4 +1,4 @@
-//! The simulated world: one WordPress site, documents of clients, one browser.
+//! The simulated world: one WordPress site, clients' documents, one browser.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ pub(super) struct World {
 }
 
 impl World {
-    /// A site that accepts every password, and at which `ann` is an editor.
+    /// A site that accepts every password and has the editor `ann`.
     pub(super) fn with_site() -> Arc<Self> {
         let world = Arc::new(Self::default());
         let page = format!("{SITE}/wp-admin/authorize-application.php");
@@ -119,7 +119,7 @@ pub(super) struct Stage {
     client: Mutex<String>,
 }
 
-/// The settings that result from this text below `auth`.
+/// The settings from this text below `auth`.
 pub(super) fn settings(login: &str) -> Login {
     let lookup = Lookup { env: &|_| None, file: &|_| Err("none".to_owned()) };
     let text = format!("publicUrl: {BASE}\nauth: {{ login: {login} }}\nmcpServers: {{}}\n");
@@ -144,7 +144,7 @@ impl Stage {
         *self.now_ms.lock()
     }
 
-    /// Lets this many minutes pass, by both clocks.
+    /// Advances both clocks by this many minutes.
     pub(super) async fn pass(&self, minutes: u64) {
         *self.now_ms.lock() += minutes * 60_000;
         tokio::time::advance(std::time::Duration::from_mins(minutes)).await;
@@ -165,7 +165,7 @@ impl Stage {
         self.server.respond(visit).await
     }
 
-    /// The browser opens an address, and keeps the cookies.
+    /// Opens an address in the browser, which keeps the cookies.
     pub(super) async fn open(&self, to: &str) -> Reply {
         let reply = self.send(Method::GET, to, self.cookie_header(), "").await;
         let set = reply.headers().get_all(SET_COOKIE).iter().map(|one| one.to_str().unwrap());
@@ -178,14 +178,14 @@ impl Stage {
         HeaderMap::from_iter([(COOKIE, HeaderValue::from_str(&line).unwrap())])
     }
 
-    /// The browser sends the form of our page.
+    /// Submits the form of our page in the browser.
     pub(super) async fn submit(&self, entry: &str, form: &str) -> Reply {
         let mut headers = self.cookie_header();
         headers.insert(ORIGIN, HeaderValue::from_static(BASE));
         self.send(Method::POST, &format!("/oauth/sign-in/{entry}"), headers, form).await
     }
 
-    /// A program sends a form.
+    /// Sends a form as a program, without the browser.
     pub(super) async fn post(&self, to: &str, form: &str) -> (StatusCode, Value) {
         let form_media = HeaderValue::from_static("application/x-www-form-urlencoded");
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, form_media)]);
@@ -202,7 +202,7 @@ impl Stage {
         said["client_id"].as_str().unwrap().to_owned()
     }
 
-    /// The browser comes from a client; returns the name of the sign-in.
+    /// Begins a sign-in: the browser comes from a client. Returns the name of the sign-in.
     pub(super) async fn begun(&self, client: &str) -> String {
         let reply = self.open(&authorize(client)).await;
         assert_eq!(reply.status(), StatusCode::OK, "{}", text(&reply));
@@ -211,7 +211,7 @@ impl Stage {
         rest.split('"').next().unwrap().to_owned()
     }
 
-    /// The browser goes to the site; returns the address to which the site sends it back.
+    /// Leads the browser to the site; returns the address to which the site sends it back.
     pub(super) async fn at_site(&self, entry: &str) -> String {
         let reply = self.submit(entry, "choice=continue&site=blog.example").await;
         let to = location(&reply);

@@ -1,4 +1,4 @@
-//! An argument of a tool as a row: its allowed values, its default, and where its value goes.
+//! An argument of a tool as a row: its allowed values, its default, and the destination of its value.
 //!
 //! The functions are shorthands for rows, all `const`.
 
@@ -17,7 +17,7 @@ pub(crate) struct ToolArgument {
     pub(crate) required: bool,
     /// The value that applies when the argument is omitted.
     pub(crate) default: Option<Literal>,
-    /// The lower limit: smaller amounts are raised to it, and a smaller identifier is refused.
+    /// The lower limit: smaller amounts are raised to it, and smaller identifiers are refused.
     pub(crate) least: Option<i64>,
     /// The upper limit: larger numbers are reduced to it.
     pub(crate) most: Option<i64>,
@@ -25,7 +25,7 @@ pub(crate) struct ToolArgument {
     pub(crate) words: &'static [&'static str],
     /// The only allowed members of the object, or of each object of a list; empty if any member is allowed.
     pub(crate) members: &'static [&'static str],
-    /// Sends the argument with every step that takes the call's arguments.
+    /// True if every step that takes the call's arguments sends this one.
     pub(crate) sent: bool,
     /// The argument's name in the request; `None` if that is the same as `name`.
     pub(crate) called: Option<&'static str>,
@@ -95,7 +95,7 @@ pub(crate) enum Form {
     Bit,
     /// A single value is sent as a list with one element.
     Single,
-    /// The value is left out if it is this word.
+    /// The value is omitted if it is this word.
     Unless(&'static str),
     /// Zero is sent as false, any other number unchanged.
     NumberOrFalse,
@@ -194,7 +194,7 @@ impl ToolArgument {
         self
     }
 
-    /// The same argument with another description.
+    /// Replaces the argument's description.
     pub(crate) const fn saying(mut self, about: &'static str) -> Self {
         self.about = about;
         self
@@ -221,7 +221,7 @@ impl ToolArgument {
         self.or(Literal::Flag(default))
     }
 
-    /// Sets the lower limit: smaller amounts are raised to it, and a smaller identifier is refused.
+    /// Sets the lower limit: smaller amounts are raised to it, and smaller identifiers are refused.
     pub(crate) const fn least(mut self, least: i64) -> Self {
         self.least = Some(least);
         self
@@ -245,7 +245,7 @@ impl ToolArgument {
         self
     }
 
-    /// Excludes the argument from those that steps send by default.
+    /// Excludes the argument from the arguments that steps send by default.
     pub(crate) const fn kept(mut self) -> Self {
         self.sent = false;
         self

@@ -1,4 +1,4 @@
-//! Reasons why a call fails: a kind that the client-facing layer can map, and a message.
+//! Reasons why a call fails: a kind that the layer for clients can map, and a message.
 
 use std::borrow::Cow;
 
@@ -19,11 +19,11 @@ pub(crate) enum Condition {
     ToolFailed,
     /// The site or service answered with an error.
     UpstreamError,
-    /// The site or service cannot be reached, or gave no answer.
+    /// The site or service cannot be reached, or did not answer.
     UpstreamDown,
     /// No site or no account was given.
     NoCredentials,
-    /// The credentials are wrong, or the URL is not that of a site.
+    /// The credentials are wrong, or the URL does not lead to a site.
     BadCredentials,
     /// Too many requests in too short a time.
     RateLimited,
@@ -59,8 +59,8 @@ impl Condition {
         )
     }
 
-    /// A fallback code for callers that have no better one: -32602 for a client's mistake, otherwise -32000, which
-    /// JSON-RPC 2.0 (section 5.1) reserves for servers.
+    /// A fallback code for callers without a more specific one: -32602 for a client's mistake, otherwise -32000,
+    /// which JSON-RPC 2.0 (section 5.1) reserves for servers.
     fn code(self) -> i32 {
         match self {
             Self::UnknownTool | Self::InvalidArguments | Self::UnreadableArguments => {
@@ -71,7 +71,7 @@ impl Condition {
     }
 }
 
-/// The maximum number of bytes of a service's error code in a message.
+/// The maximum length of a service's error code in a message, in bytes.
 const LONGEST_CODE: usize = 100;
 
 /// The failure of a call: its kind, its message and further members.
@@ -102,8 +102,8 @@ impl CallFailure {
         self
     }
 
-    /// The message, with the status and the code of the service's answer if the message does not contain them. They help a
-    /// model to decide whether to try again, to ask for rights, or to look for another item.
+    /// The message, extended by the status and the code of the service's answer unless it contains them. They help
+    /// a model to decide whether to try again, to ask for rights, or to look for another item.
     pub(crate) fn with_status(self) -> String {
         let of = |name: &str| self.detail.iter().find(|(member, _)| *member == name).map(|(_, value)| value);
         let status = of("status").and_then(Value::as_u64).map(|status| format!("HTTP {status}"));

@@ -1,5 +1,5 @@
-//! The lenient policy: numbers lose their sign, texts lose their markup, and a value that the row does not list is
-//! dropped.
+//! The lenient policy: numbers lose their sign, texts lose their markup, and a value outside the row's list of
+//! allowed values is dropped.
 
 use serde_json::Value;
 
@@ -51,7 +51,7 @@ fn written(value: &Value) -> Option<String> {
     }
 }
 
-/// A list, or the list that a comma-separated text or a scalar stands for.
+/// The elements of a list, of a comma-separated text, or of a scalar, which counts as a list with one element.
 fn elements(value: &Value) -> Vec<Value> {
     match value {
         Value::Array(parts) => parts.clone(),

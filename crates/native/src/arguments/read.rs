@@ -10,20 +10,20 @@ use super::call_failure::CallFailure;
 use super::lenient;
 use super::values::Values;
 
-/// The policies by which arguments are read.
+/// The policies for reading arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Policy {
-    /// Refuses values that do not fit.
+    /// Refuses values of the wrong type or form.
     Exact,
     /// Like `Exact`, but a required text must also not be blank.
     Filled,
-    /// Converts or drops values that do not fit; refuses only calls without a required argument.
+    /// Converts or drops values of the wrong type or form; refuses only calls without a required argument.
     Lenient,
     /// Passes every value on unchanged; refuses only calls without a required argument.
     Loose,
 }
 
-/// Reads `given`, which is `params.arguments` of a call.
+/// Reads `given`, the `params.arguments` of a call.
 ///
 /// # Errors
 /// Fails if arguments do not fit; one text lists every fault. Under the lenient policies, only the first missing
@@ -56,8 +56,8 @@ pub(crate) fn read(
     if faults.is_empty() { Ok(values) } else { Err(CallFailure::arguments(faults.join("; "))) }
 }
 
-/// The arguments in `given` that a call would accept, in the form to which the call would convert them. Omitted arguments get no
-/// default here.
+/// The arguments in `given` that a call would accept, in their converted form. Omitted arguments get no default
+/// here.
 pub(crate) fn taken<'r>(
     given: &Map<String, Value>,
     rows: impl Iterator<Item = &'r ToolArgument>,
@@ -111,7 +111,7 @@ fn wanted(row: &ToolArgument) -> String {
     format!("the argument {:?} must be {what}", row.name)
 }
 
-/// The value if it is of the row's type; numbers in text form are accepted.
+/// The value if it has the row's type; numbers in text form are accepted.
 fn fitting(value: &Value, row: &ToolArgument) -> Option<Value> {
     match row.kind {
         ArgumentType::Text | ArgumentType::Raw | ArgumentType::Html => {
@@ -152,7 +152,7 @@ fn is_too_small(value: &Value, row: &ToolArgument) -> bool {
     row.names_something() && value.as_i64().zip(row.least).is_some_and(|(number, least)| number < least)
 }
 
-/// The value itself, or the JSON that it contains if it is a text: models often write objects as texts.
+/// The value itself, or, for a text, the JSON in it: models often write objects as texts.
 pub(crate) fn tree(value: &Value) -> Option<Value> {
     match value {
         Value::String(text) => serde_json::from_str(text).ok(),
@@ -168,7 +168,7 @@ pub(crate) fn user(value: &Value) -> Option<Value> {
     }
 }
 
-/// A whole number, even if it is written as 3.0 or as text.
+/// A whole number, even if it is written as 3.0 or in text form.
 pub(crate) fn whole(value: &Value) -> Option<i64> {
     match value {
         Value::Number(number) => number.as_i64().or_else(|| exact(number.as_f64()?)),
@@ -183,7 +183,7 @@ fn exact(number: f64) -> Option<i64> {
     (number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0).then_some(number as i64)
 }
 
-/// An amount within the limits of its row.
+/// The value; an amount outside the limits of its row is set to the nearest limit.
 fn limited(value: Value, row: &ToolArgument) -> Value {
     match value.as_i64() {
         Some(number) if row.kind == ArgumentType::Integer && !row.names_something() => {

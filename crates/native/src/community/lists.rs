@@ -1,6 +1,6 @@
-//! The entries of the lists of communities, as compact answers show them: with everything that helps to choose an entry,
-//! and nothing that only a web page needs. BuddyBoss and both versions of BuddyPress's API name some members differently.
-//! This module must not know any tool.
+//! The entries of community lists in compact answers: they contain everything that helps to choose an entry, and
+//! nothing that only a web page needs. BuddyBoss and both versions of BuddyPress's API name some members
+//! differently. This module must not know any tool.
 
 use crate::rest::From::{Count, Each, Excerpt, First};
 use crate::rest::{From, Pick, Shape, pick};
@@ -22,7 +22,7 @@ const fn new(name: &'static str, from: From) -> Pick {
 }
 
 const LOGIN: From = First(&["/user_login", "/mention_name"]);
-/// BuddyPress sends both a date and a phrase for it.
+/// The date of the last activity. BuddyPress sends a date and also a phrase for it.
 const LAST_ACTIVITY: From = First(&["/last_activity/date", "/last_activity"]);
 const FRIENDSHIP: From = First(&["/friendship_status_slug", "/friendship_status"]);
 const TITLE: From = Excerpt(&["/title/raw", "/title/rendered", "/title"]);
@@ -53,8 +53,8 @@ pub(super) const GROUP_REQUESTS: Shape = entries!("requests": "id" "group_id" "u
 pub(super) const GROUP_TYPES: Shape = entries!("types": "name" "directory_slug";
     "label" = First(&["/labels/singular_name", "/labels/name"]), "description" = DESCRIPTION);
 
-/// A list of threads names only a few recipients of each thread; the thread itself has them all. The notices of BuddyPress are in
-/// the same list.
+/// A list of threads contains only a few recipients of each thread; the thread itself contains all of them. The
+/// same list contains BuddyPress's notices.
 pub(super) const THREADS: Shape = entries!("threads":
     "id" "date" "unread_count" "last_sender_id" "recipients_count" "is_active";
     "subject" = Excerpt(&["/subject/raw", "/subject/rendered", "/subject"]),

@@ -33,7 +33,8 @@ const fn doubt(
     Doubt { ask: ASK, namespaces, missing, there }
 }
 
-/// The hint and the questions about visitors for BuddyBoss. The menu of a visitor has addresses without a member.
+/// The hint about visitors for BuddyBoss, and the question that detects them: the menu of a visitor has addresses
+/// without a member.
 const BUDDYBOSS_VISITOR: VisitorCheck = VisitorCheck {
     may_be: hints::is_about_a_visitor,
     questions: &[VisitorQuestion {
@@ -47,8 +48,8 @@ const BUDDYBOSS_VISITOR: VisitorCheck = VisitorCheck {
     hint: hints::VISITOR,
 };
 
-/// The hint and the questions about visitors for BuddyPress: visitors may not even read their own notifications and messages.
-/// Either component may be deactivated.
+/// The hint about visitors for BuddyPress, and the questions that detect them: visitors may not even read their own
+/// notifications and messages. Either component may be deactivated.
 const BUDDYPRESS_VISITOR: VisitorCheck = VisitorCheck {
     may_be: hints::is_about_a_visitor,
     questions: &[
@@ -66,13 +67,13 @@ fn is_refused(status: u16, _answer: &Value) -> Option<bool> {
     }
 }
 
-/// Binds the caller's account to the value `name`. With an Application Password, BuddyBoss and BuddyPress treat some callers as
-/// visitors if a request does not name the account.
+/// Binds the caller's account to the value `name`. If a request with an Application Password does not name the
+/// account, BuddyBoss and BuddyPress treat some callers as visitors.
 const fn caller(name: &'static str) -> Bind {
     Bind { name, at: "/id", missing: Missing::CallFailure("the site does not return the ID of this account") }
 }
 
-/// The parameter that asks for the ID alone.
+/// The parameter that requests only the ID.
 const NUMBER_ONLY: &[Field] = &[fixed("_fields", Literal::Text("id"))];
 
 /// A step that looks up the caller's account if a call names no account.
@@ -95,8 +96,8 @@ const ROLES: &[Bind] = &[
     Bind { name: "is_admin", at: "/is_admin|/0/is_admin", missing: Missing::Nothing },
 ];
 
-/// The role that a call asks for and that the member does not have yet. Assigning a role a second time fails:
-/// the site's `BP_Groups_Member::promote` then finds nothing to save.
+/// The requested role, if the member does not have it yet. Assigning a role again fails, because the site's
+/// `BP_Groups_Member::promote` then finds nothing to save.
 const MISSING_ROLE: Step = Step::Make("missing_role", |values| {
     let role = values.text("role");
     let is_missing = match role {
@@ -107,7 +108,7 @@ const MISSING_ROLE: Step = Step::Make("missing_role", |values| {
     Ok(is_missing.then(|| Value::from(role)))
 });
 
-/// A step that gives a group's member the missing role.
+/// A step that assigns the missing role to a group's member.
 macro_rules! promoted {
     ($base:literal) => {
         $crate::rest::put($base, "/groups/{group_id}/members/{user_id}")

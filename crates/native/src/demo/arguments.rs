@@ -1,4 +1,4 @@
-//! A tool's arguments as rows, from which both the JSON Schema and the check are made.
+//! A tool's arguments as rows, which define both the JSON Schema and the check.
 //!
 //! Numbers keep their written form, so no digits are lost. This module must not know any tool.
 
@@ -60,7 +60,7 @@ pub(super) fn schema(rows: &[DemoArgument]) -> String {
     )
 }
 
-/// The fault of arguments that match none of these rows.
+/// The fault for arguments that match none of these rows.
 pub(super) fn strange(text: &[u8], given: &Members, rows: &[DemoArgument]) -> Option<String> {
     let known: Vec<&str> = rows.iter().map(|row| row.name).collect();
     let given: Vec<Cow<'_, str>> =

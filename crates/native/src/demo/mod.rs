@@ -90,7 +90,7 @@ fn list(request: &Frame, era: &Era, members: &str) -> Result<Bytes, NativeRefusa
     }
 }
 
-/// The result in the form of `era` that has these members.
+/// The result with these members, in the form of `era`.
 fn dressed(era: &Era, members: &str, cache: Option<CacheHint>) -> Bytes {
     complete(era, members.as_bytes(), cache, INFO)
 }

@@ -65,8 +65,8 @@ pub(super) fn read(request: &Frame, era: &Era) -> Result<String, NativeRefusal> 
     ))
 }
 
-/// One path segment without its percent-encoding (RFC 3986, 2.1); `None` if it is empty, has several segments or is
-/// not valid text.
+/// One path segment without its percent-encoding (RFC 3986, 2.1); `None` if the text is empty, has several
+/// segments, or is not valid UTF-8.
 fn decoded(segment: &str) -> Option<String> {
     if segment.is_empty() || segment.contains(['/', '?', '#']) {
         return None;

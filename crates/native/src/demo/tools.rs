@@ -1,4 +1,4 @@
-//! The tools, one table row each: what a client reads about a tool, its arguments, and the action of a call.
+//! The tools, one table row each: the texts that clients see, the arguments, and the function that runs a call.
 
 use proto::era::{Era, InvalidArguments};
 use proto::json::{MAX_DEPTH, Members, quote};
@@ -75,7 +75,7 @@ const fn number(name: &'static str, about: &'static str) -> DemoArgument {
     DemoArgument { name, kind: DemoArgumentType::Number, required: true, about }
 }
 
-/// A greeting for this person; without a name, for the world.
+/// Returns a greeting for this person, or for the world if there is no name.
 pub(super) fn greeting(name: Option<&str>) -> String {
     format!("Hello, {}!", name.map(str::trim).filter(|name| !name.is_empty()).unwrap_or("world"))
 }
@@ -126,7 +126,7 @@ pub(super) fn call(request: &Frame, era: &Era) -> Result<String, NativeRefusal> 
     })
 }
 
-/// The message that refuses a call because the tool does not have some of these arguments.
+/// The message that refuses a call because of arguments that the tool does not declare; `None` if there are none.
 pub(super) fn unknown_arguments(tool: &str, arguments: &[u8]) -> Option<String> {
     let tool = TOOLS.iter().find(|known| known.name == tool)?;
     let given = Members::of_document(arguments, MAX_DEPTH).ok()?;

@@ -24,7 +24,8 @@ const ARGUMENTS: &[ToolArgument] =
     &[int("page", "Page number."), int("per_page", "Number of items per page.")];
 const STEPS: &[Step] = &[get("index", "/wp-abilities/v1/abilities").step()];
 
-/// An ability as a tool, and true if the ability only reads; `None` if the ability's input is not an object.
+/// Translates an ability into a tool; the flag is true if the ability only reads. Returns `None` if the ability's
+/// input is not an object.
 fn described(ability: &Value) -> Option<(Value, bool)> {
     let name = ability.get("name").and_then(Value::as_str)?;
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '/');
@@ -61,7 +62,7 @@ fn described(ability: &Value) -> Option<(Value, bool)> {
     Some((tool, reads))
 }
 
-/// The call to the tool that runs abilities, which replaces a call to this ability's own tool.
+/// Translates a call to an ability's own tool into a call to the tool that runs abilities.
 fn called(name: &str, arguments: &Map<String, Value>) -> Option<(&'static str, Map<String, Value>)> {
     let ability = name.strip_prefix(BEFORE)?.replace('_', "/");
     let mut call = Map::new();

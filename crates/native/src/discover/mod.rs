@@ -1,4 +1,5 @@
-//! Tools for APIs that no table lists: a site's own index of its REST API, requests to any of its routes, and its abilities.
+//! Tools for APIs that have no tools of their own: the index of a site's REST API, requests to any of its routes,
+//! and the site's abilities.
 //!
 //! The configuration decides which requests are allowed: routes by a list, changes by a switch.
 //!
@@ -41,8 +42,9 @@ const READING: &[ToolRow] = &[
     titled(
         "site_routes",
         "List REST API routes",
-        "Returns the namespaces of the site's REST API with their versions and active components, the routes of a \
-         `namespace`, or the methods and parameters of a `route`. Includes the routes of plugins, such as shop and course plugins.",
+        "Returns the namespaces of the site's REST API with their versions and active components. With `namespace` or `search`, \
+         returns matching routes; with `route`, the methods and parameters of that route. Routes of plugins, such as shop and \
+         course plugins, are included.",
         &[
             text("namespace", "Return only routes of this namespace, such as wc/v3.").kept(),
             text("route", "Return the methods and parameters of this route, spelled as in the list of routes.").kept(),

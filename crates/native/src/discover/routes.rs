@@ -128,7 +128,7 @@ pub(super) fn plain(route: &str) -> String {
     out + rest
 }
 
-/// The offset after the bracket that closes a group whose opening bracket has been consumed.
+/// Returns the offset after the closing bracket of a group. The opening bracket has already been consumed.
 fn pattern_end(pattern: &str) -> usize {
     let (mut depth, mut escaped, mut class) = (1, false, false);
     for (at, c) in pattern.char_indices() {

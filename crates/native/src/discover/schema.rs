@@ -56,7 +56,7 @@ fn nested(value: Value) -> Value {
     }
 }
 
-/// An object, even if PHP wrote an empty one as a list.
+/// Converts an empty list to an empty object, because PHP writes empty objects as lists.
 fn object(value: Value) -> Value {
     match value {
         Value::Array(list) if list.is_empty() => json!({}),

@@ -1,4 +1,5 @@
-//! The allowed requests, and the tools and answers that the index and abilities become.
+//! Tests of the requests that are allowed, and of the tools and answers that are made from a site's index and
+//! abilities.
 
 use serde_json::{Value, json};
 

@@ -10,7 +10,7 @@ use crate::tools::Values;
 /// The maximum number of characters to show of an article's text.
 const LONGEST: usize = 20_000;
 
-/// One line of plain text from a service's text.
+/// A service's text as plain text on one line.
 pub(super) fn line(text: &str) -> String {
     html::as_text(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -54,7 +54,7 @@ fn rows(answer: &Value, at: &str) -> Vec<Value> {
     answer.pointer(at).and_then(Value::as_array).cloned().unwrap_or_default()
 }
 
-/// A number of things, with their name in the singular or plural: `1 article`, `2 articles`.
+/// A count with its noun in the singular or plural: `1 article`, `2 articles`.
 pub(super) fn counted(number: usize, name: &str) -> String {
     format!("{number} {name}{}", if number == 1 { "" } else { "s" })
 }

@@ -82,7 +82,7 @@ pub(super) fn arcgis_box(values: &Values) -> Made {
     }))
 }
 
-/// A word that is sent only together with a bounding box.
+/// Returns `word` if the call gives a bounding box.
 pub(super) fn with_box(values: &Values, word: &str) -> Option<Value> {
     values.has("geometry").then(|| Value::from(word))
 }

@@ -23,7 +23,7 @@ fn each_tool_asks_exactly_this() {
     check_lines(&over, nothing, include_str!("asked.txt"));
 }
 
-/// The filter that a query becomes.
+/// The filter that a call with this query sends.
 fn filter(query: &str) -> String {
     let fake = Fake::json(json!({}));
     asked(&over(fake.clone()), "riksantikvaren-search-text", &json!({"query": query}));

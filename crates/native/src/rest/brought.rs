@@ -1,5 +1,5 @@
-//! Files that a service returns, in the form in which a call passes them on. This module must not know the purpose of a
-//! file.
+//! Files that a service returns, in the form in which the answer to a call contains them. This module must not know
+//! the purpose of a file.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,7 +11,8 @@ use super::world::Run;
 use crate::port::{HttpRequest, HttpResponse};
 use crate::tools::{CallFailure, Condition};
 
-/// The size limit of a file, as a multiple of the limit of other answers: WordPress's default theme alone reaches that limit.
+/// The size limit of a file, divided by the size limit of other answers. WordPress's default theme alone reaches
+/// the limit of other answers.
 const LARGER: usize = 2;
 const ZIP: &str = "application/zip";
 
@@ -20,7 +21,7 @@ impl Run<'_> {
     /// as `blob`.
     ///
     /// # Errors
-    /// Fails if the request fails, or if its answer is empty, too large, or not a file but a page or data.
+    /// Fails if the request fails, or if its answer is empty, too large, a web page or data.
     pub(super) async fn brought(
         &mut self,
         base: &'static str,
@@ -55,7 +56,7 @@ impl Run<'_> {
     }
 }
 
-/// The name that a response gives its content (RFC 6266, `filename`).
+/// The file name in a response's `Content-Disposition` header (RFC 6266, `filename`).
 fn said_name(response: &HttpResponse) -> Option<String> {
     let said = response.header("content-disposition")?;
     let name = said.split(';').skip(1).find_map(|part| part.trim().strip_prefix("filename="))?;

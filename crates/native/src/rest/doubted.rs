@@ -1,5 +1,5 @@
-//! Queries about what a site offers, sent when a route is missing; an answer is valid for a short time. This module
-//! must not know the meaning of names.
+//! Asks a site for its APIs when a route is missing. The site's answer is valid for a short time. This module must
+//! not know the meaning of the APIs' names.
 
 use serde_json::Value;
 
@@ -11,12 +11,12 @@ use crate::passing::HttpBody;
 use crate::port::{HttpRequest, Verb};
 use crate::tools::CallFailure;
 
-/// The largest number of names of one site. `LONGEST` is the largest size of a name, in bytes.
+/// The largest number of namespaces of one site. `LONGEST` is the largest size of a namespace, in bytes.
 const MOST_NAMES: usize = 500;
 const LONGEST: usize = 100;
 
 impl World {
-    /// The new URL of a place, if the site has recently reported that the API moved.
+    /// The new URL of a target, if its site has recently reported that the API moved.
     pub(super) fn elsewhere(&self, base: &str, place: &RequestTarget) -> Option<String> {
         let site = &place.entry.as_ref()?.url;
         let names = self.places.offered()?.get(site, self.http.now(), COUNTS)?;

@@ -1,6 +1,6 @@
 //! Checks that a site knows the credentials before they are used. On many routes, a site returns its public data to
-//! unknown callers, with a success status, so a wrong password would look like an empty site. The site's answer is
-//! valid for a short time. This module must not know what a site is.
+//! unknown callers, with a success status, so a wrong password would look like an empty site. The result of the
+//! check is valid for a short time. This module must not know what a site is.
 
 use std::time::Duration;
 
@@ -20,16 +20,16 @@ use crate::tools::{CallFailure, Condition};
 const COUNTS: Duration = Duration::from_mins(1);
 /// The time during which a site is not asked again after an unclear answer: some sites refuse this request to everyone.
 const COUNTS_IN_DOUBT: Duration = Duration::from_secs(10);
-/// The deadline of the entry request.
+/// The deadline of the request that checks the credentials.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The largest answer, in bytes.
 const ANSWER: usize = 64 << 10;
 
 impl World {
-    /// Asks the place to accept these credentials, unless it accepted them recently.
+    /// Asks the target to accept these credentials, unless it accepted them recently.
     ///
     /// # Errors
-    /// Fails if the place refuses them, or cannot be reached.
+    /// Fails if the target refuses them, or cannot be reached.
     pub(super) async fn let_in(&self, place: &RequestTarget) -> Result<(), CallFailure> {
         let (Some(entry), Some(digest)) = (&place.entry, self.digest(place)) else { return Ok(()) };
         let Some(known) = self.places.known() else { return Ok(()) };
@@ -64,10 +64,11 @@ impl World {
         Ok(())
     }
 
-    /// The answer to the request that checks credentials. A site that has no path for the route may take it as a parameter.
+    /// The answer to the request that checks credentials. If the site has no path for the route, the route is sent
+    /// as a parameter.
     ///
     /// # Errors
-    /// Fails if the place cannot be reached, or another site answers there.
+    /// Fails if the target cannot be reached, or another site answers there.
     async fn entered(&self, request: HttpRequest) -> Result<HttpResponse, CallFailure> {
         let (spare, url) = (request.clone(), request.url.clone());
         let response = self.sent(request).await.map_err(|fault| unreached(&fault, false))?;
@@ -89,8 +90,8 @@ impl World {
         Ok(second)
     }
 
-    /// Checks that the site that takes routes as a parameter is the one of this URL. A site that does not report its
-    /// address passes.
+    /// Checks that the site at this URL is the site that answers routes given as a parameter. A site that does not
+    /// report its address passes.
     ///
     /// # Errors
     /// Fails if another site answers there.
@@ -108,7 +109,7 @@ impl World {
         Err(CallFailure::new(Condition::UpstreamError, words).with("status", 404))
     }
 
-    /// Handles a failure that may mean that the credentials are no longer valid.
+    /// Forgets that the site accepted the credentials, if a failure shows that they are no longer valid.
     pub(super) fn note_failure(&self, failure: &CallFailure, digest: Option<[u8; 32]>) {
         if failure.condition == Condition::BadCredentials
             && let (Some(known), Some(digest)) = (self.places.known(), digest)
@@ -117,7 +118,7 @@ impl World {
         }
     }
 
-    /// The digest that identifies credentials at a place.
+    /// The digest that identifies credentials at a target.
     pub(super) fn digest(&self, place: &RequestTarget) -> Option<[u8; 32]> {
         let (entry, shown) = (place.entry.as_ref()?, place.authorization.as_ref()?);
         // A URL never contains a line end.

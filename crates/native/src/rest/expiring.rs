@@ -1,5 +1,5 @@
-//! Values that expire: answers of sites, each kept for a limited time, and limited in number. This module must not know
-//! what they mean.
+//! Values that expire: answers of sites, each kept for a limited time. Their number is limited, too. This module
+//! must not know their meaning.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -7,7 +7,7 @@ use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// The maximum number of entries. A forgotten entry only costs another question to a site.
+/// The maximum number of entries. If an entry is dropped early, a site is only asked once more.
 const MOST: usize = 4096;
 
 /// Values that expire.

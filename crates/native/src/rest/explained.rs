@@ -69,7 +69,7 @@ impl Run<'_> {
         answer.get("id")?.as_u64()
     }
 
-    /// The status of the answer to a question, and the answer; `None` if none arrives.
+    /// The status and the content of the answer to a question; `None` if no answer arrives.
     async fn asked_quietly(&self, place: &RequestTarget, url: String) -> Option<(u16, Value)> {
         let request = HttpRequest {
             method: Verb::Get,

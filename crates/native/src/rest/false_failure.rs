@@ -1,4 +1,4 @@
-//! Failures that a service may report although a request had its effect. This module must not know any service.
+//! Failures that a service may report although the request took effect. This module must not know any service.
 
 use serde_json::Value;
 
@@ -7,8 +7,8 @@ use super::world::Run;
 use crate::tools::CallFailure;
 
 impl Run<'_> {
-    /// The answer to a request. After a failure that may be false, the current state is the answer if it shows the request's
-    /// effect.
+    /// The answer to a request. After a failure that may be false, the current state is read; if it shows the
+    /// request's effect, it is the answer.
     pub(super) async fn verified(&mut self, ask: &RestRequest) -> Result<Value, CallFailure> {
         let outcome = self.asked(ask).await;
         let (Err(failure), Some(expected)) = (&outcome, ask.false_failure) else { return outcome };

@@ -33,8 +33,8 @@ impl Run<'_> {
     /// The file that a call contains or names, for the following steps.
     ///
     /// # Errors
-    /// Fails if there is no such file, if it may not be fetched, or if the site that the file is meant for does not know the
-    /// caller: files are not fetched for unknown callers.
+    /// Fails if there is no such file, if it may not be fetched, or if the site that will receive the file does not
+    /// know the caller: files are not fetched for unknown callers.
     pub(super) async fn had(&self, from: FileFrom, behind: &[Step]) -> Result<FileData, CallFailure> {
         let url = match file::wanted(from, &self.values, self.world.limits.file)? {
             FileAsk::Here(file) => return Ok(file),
@@ -108,7 +108,7 @@ impl World {
         Ok(FileData { head, content: FileContent::Arriving(ArrivingFile { stream, secret }) })
     }
 
-    /// A number that no server can know before it gets it.
+    /// A number that no server can predict.
     fn secret(&self, url: &str) -> u128 {
         let now = self.http.now().as_nanos();
         let digest = self.http.digest(format!("boundary\n{now}\n{url}").as_bytes());

@@ -62,7 +62,7 @@ pub(super) enum FileContent {
 pub(super) struct ArrivingFile {
     /// The content.
     pub(super) stream: FileStream,
-    /// A number that the other server cannot know.
+    /// A number that the other server cannot predict.
     pub(super) secret: u128,
 }
 
@@ -284,7 +284,9 @@ pub(super) fn fetchable(text: &str) -> Result<String, &'static str> {
     let (authority, path) = behind.find(['/', '?']).map_or((behind, ""), |at| behind.split_at(at));
     let host = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']');
     if authority.is_empty() || !authority.chars().all(host) || !has_port(authority) {
-        return Err("the URL has no host, or has more than a host and a port before its path");
+        return Err(
+            "before its path, the URL may contain only a valid host and a port (no user name or password)",
+        );
     }
     if text.len() > 8000 {
         return Err("the URL is too long");

@@ -12,17 +12,17 @@
 //! | `normalize` | PHP's answers in a regular form |
 //! | `plain_text` | titles and names without entities |
 //! | `place` | the target of requests, and the form of that service's errors |
-//! | `url` | URLs of places in canonical form |
+//! | `url` | URLs of targets in canonical form |
 //! | `offered`, `doubted` | the routes that sites report, and how sites are asked for them |
 //! | `expiring` | values that expire |
-//! | `known`, `entry` | checks that a place knows the credentials |
+//! | `known`, `entry` | checks that a target knows the credentials |
 //! | `request` | a step and a call's values as a request |
 //! | `permalinks` | sites that take a route only as a parameter |
 //! | `previous`, `restored` | content that calls have replaced, and how calls show and restore it |
 //! | `references`, `stored` | IDs that a change refers to; what a change has stored |
 //! | `plugin_fields` | fields that plugins add to content |
 //! | `visitor`, `explained` | accounts that a site treats as visitors, and how sites are asked about them |
-//! | `false_failure` | failures that services report although a request had its effect |
+//! | `false_failure` | failures that services report although the request took effect |
 //! | `pick` | the members of a shown answer |
 //! | `settled` | values that name a route, in the form in which they are sent |
 //! | `open` | requests whose route the call chooses |

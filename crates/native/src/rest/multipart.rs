@@ -25,7 +25,7 @@ enum Body<'a> {
 }
 
 impl Body<'_> {
-    /// The bytes that are known now.
+    /// The bytes that are already available.
     fn bytes(&self) -> &[u8] {
         match self {
             Self::Text(text) => text.as_bytes(),
@@ -104,11 +104,11 @@ impl<'a> Form<'a> {
     }
 }
 
-/// The prefix of boundaries; a number with [`DIGITS`] digits follows it, or one that nobody can guess.
+/// The prefix of boundaries. After it comes a number with [`DIGITS`] digits, or a number that nobody can guess.
 const BEGINS: &str = "part-of-a-form-";
 const DIGITS: usize = 8;
 
-/// The numbers in all texts that look like a boundary.
+/// The numbers after all occurrences of the prefix of boundaries.
 fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> {
     memchr::memmem::find_iter(bytes, BEGINS.as_bytes()).filter_map(|at| {
         let digits = bytes.get(at + BEGINS.len()..)?.get(..DIGITS)?;
@@ -136,7 +136,8 @@ mod tests {
     use super::*;
     use crate::passing::FileStream;
 
-    /// The file contains all of the first boundaries: searching the whole file for each of them would take hours.
+    /// Tests a file that contains all of the first boundaries: a search of the whole file for each of them would
+    /// take hours.
     #[test]
     fn a_file_full_of_boundaries_costs_one_look() {
         const MANY: u32 = 300_000;

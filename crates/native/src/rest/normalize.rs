@@ -58,7 +58,7 @@ pub(super) fn lean(value: Value) -> Value {
     walked(value, &|name| OBJECTS.contains(&name), &|name| LINKS.contains(&name))
 }
 
-/// An object, even if PHP wrote an empty one as a list.
+/// Converts an empty list to an empty object, because PHP writes empty objects as lists.
 pub(super) fn as_object(value: Value) -> Value {
     match value {
         Value::Array(list) if list.is_empty() => Value::Object(Map::new()),

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The time during which a report decides the address of requests.
+/// The time for which a site's report determines the URLs of requests.
 pub(super) const COUNTS: Duration = Duration::from_mins(5);
-/// The time during which a site is not asked again, whatever is missing there.
+/// The time after a report for which the site is not asked again, whichever route is missing.
 pub(super) const ASKED: Duration = Duration::from_secs(30);
 /// The largest number of remembered sites.
 const MOST: usize = 4096;

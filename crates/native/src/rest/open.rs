@@ -1,4 +1,4 @@
-//! Requests whose route and method the call chooses: the allowed values.
+//! Requests whose route and method the call chooses, and the values that are allowed.
 //!
 //! A site reads some names in a query as the route or the method itself. Such names must not bypass the check of what is allowed.
 
@@ -25,7 +25,7 @@ const LONGEST: usize = 1000;
 /// The method and the route, decoded: segments separated by single slashes.
 ///
 /// # Errors
-/// Fails if there is no such method, or the route is invalid.
+/// Fails if the method does not exist, or the route is invalid.
 pub(super) fn wanted(open: &CallerRequest, values: &Values) -> Result<(Verb, String), CallFailure> {
     let verb = match values.text(open.method) {
         "" | "GET" => Verb::Get,

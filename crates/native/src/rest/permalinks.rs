@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::expiring::ExpiringMap;
 
-/// The time for which a site counts as plain. The parameter works on all sites, so a longer time does no harm.
+/// The time for which a site is remembered as plain. The parameter works on all sites, so a longer time does no
+/// harm.
 const COUNTS: Duration = Duration::from_hours(1);
 /// The path of the REST API.
 const API: &str = "/wp-json";
@@ -43,14 +44,15 @@ pub(super) fn with_parameter(url: &str) -> Option<String> {
     Some(format!("{site}/?rest_route={route}{separator}{query}"))
 }
 
-/// For a URL of a site's REST API, the URL at which the site returns its own address.
+/// The URL at which a site returns its own address; `url` is a URL of the site's REST API.
 pub(super) fn address_of(url: &str) -> Option<String> {
     let (site, _) = split(url)?;
     with_parameter(&format!("{site}{API}/?_fields=home,url"))
 }
 
-/// The address of the site that answers at a URL of the REST API, if that is another site: at a path that has no site, WordPress
-/// answers the parameter with the site above that path. Only paths are compared, because a proxy may change the host.
+/// The address of the site that answers at a URL of the REST API, if it is not the site of that URL. If there is no
+/// site at a path, the site above that path answers the parameter. Only paths are compared, because a proxy may
+/// change the host.
 pub(super) fn other_site<'a>(url: &str, index: &'a Value) -> Option<&'a str> {
     let path = |url: &str| {
         let (_, behind) = url.split_once("://").unwrap_or_default();

@@ -33,9 +33,10 @@ pub(crate) enum From {
     Object(&'static str, &'static [Pick]),
     /// This literal from the row.
     Fixed(Literal),
-    /// The first of these pointers with a text that is not empty, as plain text that is cut after [`EXCERPT`] characters.
+    /// The first non-empty text at these pointers, as plain text truncated to [`EXCERPT`] characters.
     Excerpt(&'static [&'static str]),
-    /// These members of the first elements of the list, or of the object with elements by name, at this pointer: at most this many.
+    /// These members of the elements at this pointer, for at most this many elements. The elements are those of a
+    /// list, or of an object with elements by name.
     Each(&'static str, &'static [Pick], usize),
     /// The number of elements at this pointer.
     Count(&'static str),

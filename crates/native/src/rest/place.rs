@@ -1,5 +1,5 @@
-//! The address of requests, and the form of a service's errors. A base is the name by which rows refer to an API of a service; a
-//! place is the address of that API for one call.
+//! The address of requests, and the form of a service's errors. A base is the name by which rows refer to an API of
+//! a service; a target is the address of that API for one call.
 
 use secrecy::SecretString;
 use serde_json::Value;
@@ -14,23 +14,24 @@ use crate::port::{HttpResponse, Verb};
 use crate::server::Mapped;
 use crate::tools::{CallFailure, Condition, Values};
 
-/// A request by which a place accepts or refuses credentials.
+/// A request by which a target accepts or refuses credentials.
 #[derive(Debug, Clone)]
 pub(crate) struct EntryCheck {
     /// The URL of the request.
     pub(crate) url: String,
-    /// The name of the API whose error format the place uses when it refuses the credentials.
+    /// The name of the API whose error format the target uses when it refuses the credentials.
     pub(crate) base: &'static str,
 }
 
 /// An argument with the IDs of other items.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reference {
-    /// The argument, or the member of an argument whose members are sent: a number or a list of numbers.
+    /// The argument that contains the IDs: a number or a list of numbers. It may also be a member of the argument
+    /// `fields`.
     pub(crate) argument: &'static str,
-    /// An item with such an ID, in messages.
+    /// The noun for such an item, for messages.
     pub(crate) noun: &'static str,
-    /// The list of these items.
+    /// The name of the API that lists these items.
     pub(crate) base: &'static str,
     /// The route of the list.
     pub(crate) route: &'static str,
@@ -40,10 +41,10 @@ pub(crate) struct Reference {
 
 /// The services behind a server's tools.
 pub(crate) trait RequestTargets: Send + Sync {
-    /// The place of `base` for this call, with the headers to send there.
+    /// The target of `base` for this call, with the headers to send there.
     ///
     /// # Errors
-    /// Fails if no place is configured or named by the call, or if credentials for the place are missing.
+    /// Fails if the target is neither configured nor named by the call, or if its credentials are missing.
     fn place(
         &self,
         base: &str,
@@ -64,13 +65,13 @@ pub(crate) trait RequestTargets: Send + Sync {
         Err(CallFailure::new(Condition::NoCredentials, format!("no {name} is configured")))
     }
 
-    /// The record of recently accepted credentials, if places are asked about them.
+    /// The record of recently accepted credentials, if targets are asked to check credentials.
     fn known(&self) -> Option<&AcceptedCredentials> {
         None
     }
 
-    /// Returns true if a value may be a segment of a path at this place. The value is percent-encoded in any case, but
-    /// some servers interpret a path after decoding it.
+    /// Returns true if a value may be a segment of a path at this target. The value is percent-encoded in any case,
+    /// but some servers interpret a path after decoding it.
     fn takes(&self, _base: &str, _segment: &str) -> bool {
         true
     }
@@ -109,12 +110,12 @@ pub(crate) trait RequestTargets: Send + Sync {
         None
     }
 
-    /// The record of reported namespaces, if places are asked for them.
+    /// The record of reported namespaces, if targets are asked for them.
     fn offered(&self) -> Option<&Offered> {
         None
     }
 
-    /// The new address of a URL of `base` at a place with these namespaces, if the address differs.
+    /// The new address of a URL of `base` at a target with these namespaces, if the address differs.
     fn moved(&self, _base: &str, _namespaces: &[String], _url: &str) -> Option<String> {
         None
     }
@@ -172,7 +173,7 @@ pub(crate) struct RequestTarget {
     pub(crate) authorization: Option<SecretString>,
     /// Allows requests to public addresses only.
     pub(crate) public_only: bool,
-    /// True if the configuration chose the host, and not a caller.
+    /// True if the configuration, not a caller, chose the host.
     pub(crate) is_fixed_host: bool,
     /// The request that checks the credentials first, if there is one.
     pub(crate) entry: Option<EntryCheck>,

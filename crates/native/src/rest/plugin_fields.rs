@@ -1,17 +1,19 @@
-//! Fields that plugins add to content: registered meta fields, those of Advanced Custom Fields (ACF), and data for search engines
-//! (Yoast SEO). Compact answers show the ones that are filled. This module must not know any tool.
+//! Fields that plugins add to content: registered meta fields, those of Advanced Custom Fields (ACF), and data for
+//! search engines (Yoast SEO). Compact answers show the fields that are not empty. This module must not know any
+//! tool.
 
 use serde_json::{Map, Value};
 
-/// The members of a site's answer with such fields, for WordPress's `_fields`.
+/// The members of a site's answer that contain such fields, for WordPress's `_fields`.
 pub(super) const MEMBERS: &str = "meta,acf,yoast_head_json";
-/// The member of `yoast_head_json` for each shown one. The others repeat the post itself.
+/// Members of `yoast_head_json`, each with the name under which answers show it. The other members repeat the post
+/// itself.
 const SEO: [(&str, &str); 4] =
     [("title", "title"), ("description", "description"), ("canonical", "canonical"), ("og_image", "image")];
 /// The largest size of one member, as JSON in bytes. Page builders store whole pages in meta fields; `full` shows them.
 const LARGEST: usize = 4 << 10;
 
-/// The filled fields of an answer, by the names under which answers show them.
+/// The non-empty fields of an answer, by the names under which answers show them.
 pub(super) fn plugin_fields(answer: &Value) -> Map<String, Value> {
     let mut shown = Map::new();
     for name in ["meta", "acf"] {
@@ -30,7 +32,7 @@ pub(super) fn plugin_fields(answer: &Value) -> Map<String, Value> {
     shown
 }
 
-/// The members that have a value, and not too large a one.
+/// The members that are neither empty nor too large.
 fn filled(members: &Map<String, Value>) -> Map<String, Value> {
     let is_filled = |value: &Value| match value {
         Value::Null => false,

@@ -1,5 +1,5 @@
-//! The content that calls have replaced, so that a call can restore it, even if the site keeps no revisions. It is kept for a
-//! day, in memory, for the account that replaced it. This module must not know the format of content.
+//! The content that calls have replaced. A later call can restore it, even if the site keeps no revisions. It is
+//! kept for a day, in memory, for the account that replaced it. This module must not know the format of content.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -10,13 +10,14 @@ use serde_json::{Value, json};
 
 /// The time for which content is kept.
 const COUNTS: Duration = Duration::from_hours(24);
-/// The maximum number of kept contents, their maximum total size, and the maximum size of one of them, in bytes.
+/// The maximum number of kept contents. The next two constants limit their total size and the size of one of them,
+/// in bytes.
 const MOST: usize = 512;
 const MOST_BYTES: usize = 32 << 20;
 const LARGEST: usize = 4 << 20;
 /// The member of an answer that contains the address of the content that the call has replaced.
 pub(crate) const PREVIOUS: &str = "previous_content";
-/// The beginning of the address of kept content.
+/// The prefix of the addresses of kept content.
 pub(super) const ADDRESS: &str = "wp://previous/";
 
 /// The replaced contents, oldest first.

@@ -1,5 +1,5 @@
-//! IDs that a change refers to. Some services ignore IDs that do not exist, and report success, so they are looked up before the
-//! change. This module must not know which arguments these are.
+//! IDs that a change refers to. Some services ignore IDs that do not exist, and report success, so the IDs are
+//! looked up before the change. This module must not know which arguments these are.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ const LOOK_UP: &[Field] = &[
 ];
 
 impl Run<'_> {
-    /// Checks that the items to which a change refers exist, as far as the account may see them.
+    /// Checks that the items to which a change refers exist. Items that the account may not list are not checked.
     ///
     /// # Errors
     /// Names the first IDs that do not exist.

@@ -41,7 +41,7 @@ impl Making<'_> {
     /// Builds the request that `ask` describes, for `place`. The caller of this function sets the request's limits.
     ///
     /// # Errors
-    /// Fails if a value does not fit where it goes, or a secret is missing.
+    /// Fails if a value does not fit its position in the request, or a secret is missing.
     pub(super) fn request(
         &self,
         ask: &RestRequest,

@@ -1,5 +1,5 @@
-//! Converts values that name a route to the form in which a site reads them, whatever form a call uses: WordPress also matches a
-//! route in capitals (`WP_REST_Server::match_request_to_handler`). This module must not know who needs this form.
+//! Converts values that name a route to one form, because sites accept several: WordPress also matches a route in
+//! capitals (`WP_REST_Server::match_request_to_handler`). This module must not know who needs this form.
 
 use serde_json::Value;
 
@@ -7,10 +7,10 @@ use super::open;
 use super::step::Step;
 use crate::tools::Values;
 
-/// Arguments in a segment of a route where other routes of the site have a fixed name.
+/// Arguments for a segment of a route, at a position where other routes of the site have a fixed name.
 const NAMES: &[&str] = &["type", "taxonomy"];
 
-/// Rewrites the values that are routes or paths of several segments, into the form that the steps send and sites read.
+/// Converts the values that name routes, types or paths to the form that the steps send and sites read.
 pub(crate) fn settled(steps: &[Step], values: &mut Values) {
     for step in steps {
         match step {
@@ -38,8 +38,8 @@ pub(crate) fn settled(steps: &[Step], values: &mut Values) {
     }
 }
 
-/// The segments, separated by single slashes. The IDs of templates have two slashes before the last segment, which sites
-/// put there themselves.
+/// The segments, separated by single slashes. In the ID of a template, two slashes precede the last segment: sites
+/// write the ID in this form.
 fn path(name: &str, text: &str) -> String {
     let mut segments: Vec<&str> = text.split('/').filter(|segment| !segment.is_empty()).collect();
     match segments.pop() {

@@ -20,8 +20,8 @@ pub enum AnswerStyle {
     Compact,
     /// As the service returned them.
     Raw,
-    /// As the systems that presets replace show them: the same members, without totals. An answer without members of
-    /// its own is shown as the service returned it.
+    /// In the form of the systems that presets replace: the same members, without totals. An answer without members
+    /// of its own is shown as the service returned it.
     Plain,
 }
 
@@ -34,15 +34,15 @@ pub(crate) enum Shape {
     Picked(&'static [Pick]),
     /// A list: the number of entries and, under this name, these members of each entry.
     Listed(&'static str, &'static [Pick]),
-    /// These members of the answer, each given as a path with dots. `|` separates alternative names, of which the first
-    /// existing one counts. A member is shown under the first name of its path.
+    /// These members of the answer, each given as a path with dots. `|` separates alternative names; the first one
+    /// that exists is used. A member is shown under the first name of its path.
     One(&'static str),
     /// A list: the number of entries and, under this name, these members of each entry, given as paths.
     List(&'static str, &'static str),
     /// An object that contains items by name, shown as a list of the items.
     Map(&'static str, &'static str),
-    /// A list of which compact answers show short entries: the number of entries and, under this name, these members of
-    /// each entry. Other styles show the whole answer.
+    /// A list that compact answers show with short entries: the number of entries and, under this name, these
+    /// members of each entry. Other styles show the whole answer.
     Rows(&'static str, &'static [Pick]),
     /// Text that this function makes from the answer.
     Told(fn(&Value, &Values) -> String),
@@ -93,7 +93,7 @@ impl CallAnswer {
         Self { text, structured: None, entries: None, file: None }
     }
 
-    /// Models read the text, so it has no white space that only people need.
+    /// An answer with this object as structured content and as text. The text is compact, because models read it.
     pub(super) fn object(value: Value) -> Self {
         Self { text: value.to_string(), structured: Some(value), entries: None, file: None }
     }
@@ -141,7 +141,7 @@ pub(crate) struct Manner<'a> {
     pub(crate) answers: AnswerStyle,
     /// Shows the whole answer to this call.
     pub(crate) full: bool,
-    /// The members that the call asks for in each entry of a list; empty for those of the shape.
+    /// The members that the call asks for in each entry of a list; if empty, the members of the shape are shown.
     pub(crate) fields: &'a [String],
     /// The totals from the answer's headers.
     pub(crate) totals: Totals,
@@ -319,7 +319,7 @@ fn unwrapped(mut answer: Value, name: &str) -> Value {
     }
 }
 
-/// Returns true for a list, also in the forms in which PHP writes one with gaps, or an empty one.
+/// Returns true for a list, including the forms in which PHP writes an empty list or a list with gaps.
 fn is_list_of_objects(answer: &Value) -> bool {
     match answer {
         Value::Object(members) => members.values().all(Value::is_object),
@@ -345,7 +345,7 @@ fn listed(rows: Vec<Value>, name: &str, totals: Totals) -> Value {
     Value::Object(out)
 }
 
-/// An object, because structured results must be objects.
+/// The answer as an object, because structured results must be objects.
 fn object(answer: Value) -> Value {
     match answer {
         Value::Object(_) => answer,

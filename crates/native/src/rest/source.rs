@@ -51,7 +51,8 @@ impl Run<'_> {
         Ok((answer, format))
     }
 
-    /// Checks the content that the call is about to change, and keeps it. Returns the changes if the call only wants to see them.
+    /// Checks the content that the call is about to change, and keeps it. Returns the changes if the call is a dry
+    /// run.
     ///
     /// # Errors
     /// Fails if the change is refused, or the current content cannot be read. If the site hides the content from this account,

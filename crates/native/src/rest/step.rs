@@ -18,22 +18,22 @@ pub(crate) enum Step {
     Ask(RestRequest),
     /// A file for a later request.
     File(FileFrom),
-    /// A check of what a later request would change.
+    /// A check of the change that a later request would make.
     Check(Check),
     /// A request whose route and method the call chooses.
     Open(CallerRequest),
     /// The content that an earlier call replaced, at the address in this argument.
     Previous(&'static str),
-    /// A change back to the content at the address in this argument.
+    /// A change that restores the content at the address in this argument.
     Restore(&'static str),
-    /// Sets a value with this name, computed from the existing ones; `None` sets nothing.
+    /// Sets the value with this name, computed from the existing values; `None` sets nothing.
     Make(&'static str, fn(&Values) -> Result<Option<Value>, CallFailure>),
 }
 
-/// A request that the call chooses: its place, and the names of the arguments that give the rest.
+/// A request that the call chooses: its target, and the names of the arguments that give the rest.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallerRequest {
-    /// The name of the target place.
+    /// The name of the target API.
     pub(crate) base: &'static str,
     /// The name of the argument that contains the method.
     pub(crate) method: &'static str,
@@ -52,12 +52,12 @@ pub(crate) struct RestRequest {
     pub(crate) when: StepCondition,
     /// The method of the request.
     pub(crate) verb: Verb,
-    /// The name of the target place.
+    /// The name of the target API.
     pub(crate) base: &'static str,
-    /// The path relative to the place's URL, with `{NAME}` for values, and `{*NAME}` for values that may have several
-    /// segments.
+    /// The path relative to the target's URL, with `{NAME}` for values, and `{*NAME}` for values that may have
+    /// several segments.
     pub(crate) route: &'static str,
-    /// Sends the call's arguments along.
+    /// Sends the call's arguments with the request.
     pub(crate) takes_arguments: bool,
     /// Further fields to send with the request.
     pub(crate) fields: &'static [Field],
@@ -73,18 +73,19 @@ pub(crate) struct RestRequest {
     pub(crate) brings_file: bool,
     /// Shows content in the answer as source, if the caller may edit it.
     pub(crate) shows_content: bool,
-    /// The failure that may be reported although the request had its effect, if there is one.
+    /// The failure that the service may report although the request took effect, if there is one.
     pub(crate) false_failure: Option<FalseFailure>,
 }
 
-/// A failure that some versions of a service report although the request had its effect.
+/// A failure that some versions of a service report although the request took effect.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FalseFailure {
     /// The failure's status.
     pub(crate) status: u16,
     /// The failure's code.
     pub(crate) code: &'static str,
-    /// Returns true if the state that the same route then shows has the effect that the call asked for.
+    /// Returns true if the state after the failure shows the effect that the call asked for. The state is read from
+    /// the same route.
     pub(crate) has_effect: fn(&Value, &Values) -> bool,
 }
 
@@ -147,7 +148,7 @@ pub(crate) enum FieldSource {
     Fixed(Literal),
     /// A value of the call, or of an earlier step; left out if it does not exist.
     Value(&'static str),
-    /// A secret that the place holds under this name.
+    /// A secret that the target holds under this name.
     Secret(&'static str),
 }
 
@@ -157,7 +158,7 @@ pub(crate) struct Bind {
     /// The name of the value.
     pub(crate) name: &'static str,
     /// The JSON Pointer (RFC 6901) of the value in the answer. `*` stands for each element of a list, and yields a
-    /// list. `|` separates alternatives, of which the first existing one counts.
+    /// list. `|` separates alternatives; the first one that exists is used.
     pub(crate) at: &'static str,
     /// The consequence if the value is missing.
     pub(crate) missing: Missing,
@@ -217,7 +218,7 @@ pub(crate) const fn patch(base: &'static str, route: &'static str) -> RestReques
     ask(Verb::Patch, base, route)
 }
 
-/// A request that changes something, with the method that all servers let through.
+/// A request that changes something, with the method that all servers accept.
 pub(crate) const fn edit(base: &'static str, route: &'static str) -> RestRequest {
     RestRequest { acts_as: Verb::Patch, ..ask(Verb::Post, base, route) }
 }
@@ -286,7 +287,7 @@ impl RestRequest {
         self
     }
 
-    /// Sets the failure that may be reported although the request had its effect.
+    /// Sets the failure that the service may report although the request took effect.
     pub(crate) const fn verifying(mut self, failure: FalseFailure) -> Self {
         self.false_failure = Some(failure);
         self

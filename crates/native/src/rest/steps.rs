@@ -17,7 +17,7 @@ pub(super) struct StepsOutcome {
 }
 
 impl Run<'_> {
-    /// Runs the steps. Returns `Break` with the call's answer if a step ends the call with it.
+    /// Runs the steps. Returns `Break` with the call's answer if a step ends the call early.
     ///
     /// # Errors
     /// Returns the first failure, which ends the call.

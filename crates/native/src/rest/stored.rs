@@ -1,11 +1,12 @@
-//! The values that a change has stored. Services report success even if they ignore a part of a change, so the answer shows what they have stored
-//! of it. This module must not know which service this is.
+//! The values that a change has stored. Services report success even if they ignore a part of a change, so the
+//! answer shows which values they have stored. This module must not know which service this is.
 
 use serde_json::{Map, Value};
 
 use crate::tools::{Form, ToolArgument, Values};
 
-/// The member of an answer with the stored values, and the one with the names of those that were not stored.
+/// The member of an answer with the stored values. The next constant is the member with the names of the values
+/// that were not stored.
 pub(crate) const STORED: &str = "stored";
 pub(crate) const NOT_STORED: &str = "not_stored";
 
@@ -72,7 +73,8 @@ pub(super) fn stored(asked: &Map<String, Value>, answer: &Value, shown: &Value) 
     members
 }
 
-/// Returns true if two values are alike: lists in any order, numbers as numbers.
+/// Returns true if the stored value matches the requested one. A stored list may have another order and more
+/// elements; numbers are compared by value.
 fn is_same(wanted: &Value, found: &Value) -> bool {
     match (wanted, found) {
         (Value::Array(wanted), Value::Array(found)) => wanted.iter().all(|one| found.contains(one)),

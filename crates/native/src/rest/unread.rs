@@ -1,5 +1,5 @@
-//! Answers with a success status that are not JSON: their kind, for a message that points to the cause. This module must
-//! not know any particular service; the places give the causes that are specific to one.
+//! Answers with a success status that are not JSON: their kind, for a message that points to the cause. This module
+//! must not know any particular service; the targets give the causes that are specific to a service.
 
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ pub(crate) enum UnreadableKind {
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 /// The first bytes of compressed answers (RFC 1952).
 const GZIP: &[u8] = b"\x1F\x8B";
-/// The number of bytes that are examined, and of characters that are shown.
+/// The number of bytes that are examined. The next constant is the number of characters that are shown.
 const LOOKED_AT: usize = 4096;
 const SHOWN: usize = 200;
 
@@ -55,7 +55,7 @@ pub(super) fn kind(body: &[u8]) -> UnreadableKind {
     }
 }
 
-/// The first words, without markup.
+/// The first words of an answer, without markup.
 pub(super) fn beginning(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body.get(..LOOKED_AT).unwrap_or(body)).into_owned();
     let text = html::as_text(&text);

@@ -1,6 +1,6 @@
-//! URLs of places in canonical form. This module must not know what the URLs lead to.
+//! URLs of targets in canonical form. This module must not know what the URLs lead to.
 
-/// The longest URL of a place, in bytes.
+/// The longest URL of a target, in bytes.
 const LONGEST_URL: usize = 2000;
 
 /// A base URL from the configuration or a request: `http` or `https`, a host, and optionally a port and a path. It has no
@@ -8,7 +8,7 @@ const LONGEST_URL: usize = 2000;
 /// removed, and the host is put into canonical form.
 ///
 /// # Errors
-/// The fault, in a message that does not repeat the URL.
+/// Returns the fault, in a message that does not repeat the URL.
 pub(crate) fn base_url(text: &str) -> Result<String, &'static str> {
     let text = text.trim().trim_end_matches('/');
     let (scheme, behind) = text.split_once("://").ok_or("the URL must begin with http:// or https://")?;
@@ -49,7 +49,7 @@ pub(crate) fn base_url(text: &str) -> Result<String, &'static str> {
     Ok(format!("{scheme}://{}{path}", canonical(scheme, authority)))
 }
 
-/// The port of a URL in canonical form: the one that it names, or the default of its scheme.
+/// The port of a URL in canonical form: the port in the URL, or the default port of its scheme.
 pub(crate) fn port_of(url: &str) -> u16 {
     let (scheme, behind) = url.split_once("://").unwrap_or(("http", url));
     let authority = behind.split('/').next().unwrap_or_default();
@@ -74,8 +74,9 @@ pub(super) fn has_port(authority: &str) -> bool {
     }
 }
 
-/// A host and its port in canonical form, so that limits per host count all spellings together: in lower case, without the
-/// final dot of a fully qualified name (RFC 1034, 3.1) and without the scheme's default port (RFC 3986, 6.2.3).
+/// A host and its port in canonical form: in lower case, without the final dot of a fully qualified name (RFC 1034,
+/// 3.1) and without the scheme's default port (RFC 3986, 6.2.3). Limits per host therefore apply to all spellings
+/// together.
 pub(super) fn canonical(scheme: &str, authority: &str) -> String {
     let authority = authority.to_ascii_lowercase();
     let port_at = authority.rfind(']').map_or(0, |end| end + 1);

@@ -1,5 +1,5 @@
-//! The questions that show whether a site treats an account as a visitor, and the verdicts, which are valid for a while. This
-//! module must not know how sites are asked, nor their software.
+//! The questions that show whether a site treats an account as a visitor, and the verdicts, which are valid for a
+//! while. This module must not know how sites are asked, or which software they run.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const COUNTS: Duration = Duration::from_mins(10);
 pub(crate) struct VisitorCheck {
     /// Returns true if a refusal with this status and code makes the questions necessary.
     pub(crate) may_be: fn(u16, &str) -> bool,
-    /// The questions, in order; the first one with a verdict counts.
+    /// The questions, in order. The first one that yields a verdict decides.
     pub(crate) questions: &'static [VisitorQuestion],
     /// The hint to append to a refusal.
     pub(crate) hint: &'static str,

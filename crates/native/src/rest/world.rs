@@ -47,7 +47,8 @@ pub(crate) struct RequestLimits {
     pub(crate) file: usize,
     /// The largest file that a call names by URL, in bytes.
     pub(crate) passed_file: u64,
-    /// The deadline for passing on a file that a call names by URL. `patience` then limits the time in which nothing moves.
+    /// The deadline for passing on a file that a call names by URL. `patience` then limits the time in which no
+    /// bytes are transferred.
     pub(crate) passing: Duration,
     /// The number of attempts for a request if no connection can be established.
     pub(crate) attempts: u32,
@@ -157,7 +158,7 @@ impl World {
         Ok(CallAnswer { entries: totals.entries, ..shown.with_previous(run.previous) })
     }
 
-    /// Returns true if requests have a destination even if the call names none.
+    /// Returns true if requests have a target even if the call names none.
     pub(crate) fn knows_its_place(&self) -> bool {
         self.places.place("index", &Values::default(), None).is_ok()
     }
@@ -184,7 +185,7 @@ impl World {
         }
     }
 
-    /// Gives the request the form that its site takes.
+    /// Rewrites the request to the form that its site accepts.
     pub(super) fn settle(&self, request: &mut HttpRequest) {
         let plain = self.places.plain_sites();
         if let Some(url) = plain.and_then(|sites| sites.rewritten(&request.url, self.http.now())) {
@@ -232,7 +233,7 @@ impl Run<'_> {
         self.answered((ask.base, ask.verb, ask.keep), digest, request).await
     }
 
-    /// The request of a step to this place.
+    /// The request of a step to this target.
     pub(super) fn request(
         &self,
         ask: &RestRequest,
@@ -354,13 +355,14 @@ fn redirect(places: &dyn RequestTargets, url: &str, response: &HttpResponse) -> 
     Some(CallFailure::new(Condition::UpstreamError, words).with("status", response.status))
 }
 
-/// The message about an address that a caller may not name. It is the same for all reasons, so that it does not show which
-/// names and ports the inner network has.
+/// The message about an address that a caller may not name. It is the same for all reasons; otherwise, it would
+/// reveal which names and ports the inner network has.
 pub(crate) const ADDRESS_NOT_ALLOWED: &str = "requests cannot be sent to this address: check its spelling. It must be a public \
                                               address, and a site's port must be 80, 443 or one that the configuration allows \
                                               (`ports`)";
 
-/// The failure for a request without an answer. If `writes` is true, the message says that the request may have been executed.
+/// The failure for a request without an answer. If `writes` is true, the message states that the request may have
+/// been executed.
 pub(super) fn unreached(fault: &HttpFault, writes: bool) -> CallFailure {
     let done = if writes { "; the request may have been executed nevertheless" } else { "" };
     let said = &fault.message;
@@ -376,9 +378,10 @@ pub(super) fn unreached(fault: &HttpFault, writes: bool) -> CallFailure {
         HttpFaultKind::Unconnected => {
             (Condition::UpstreamDown, format!("the server cannot be reached: {said}"))
         }
-        HttpFaultKind::Source => {
-            (Condition::ToolFailed, format!("the upload was stopped, and the site has no file: {said}"))
-        }
+        HttpFaultKind::Source => (
+            Condition::ToolFailed,
+            format!("the upload was stopped, and the site did not receive the file: {said}"),
+        ),
         HttpFaultKind::Broken | HttpFaultKind::Late => {
             (Condition::UpstreamDown, format!("the server's answer is incomplete: {said}{done}"))
         }

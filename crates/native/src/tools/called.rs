@@ -27,7 +27,7 @@ fn object(written: &[u8]) -> Result<Map<String, Value>, CallFailure> {
     })
 }
 
-/// The fault of a call with arguments that match none of these rows, or with objects whose members a row does not list.
+/// The fault of a call with arguments, or with members of arguments, that these rows do not declare.
 fn unknown_of<'r>(
     given: &Map<String, Value>,
     rows: impl Iterator<Item = &'r ToolArgument> + Clone,
@@ -102,8 +102,8 @@ impl ToolServerState {
         self.unknown_of(&serde_json::from_slice(arguments).ok()?, tool)
     }
 
-    /// The call to a tool of the table that replaces a call to a tool that was found at the site. Arguments that clients
-    /// add are not meant for these tools. If the tools have not been listed yet, their arguments are unknown; then only
+    /// Translates a call to a tool that was found at the site into a call to a tool of the table. Arguments that
+    /// clients inject are removed, unless the found tool declares them. If the tools have not been listed yet, only
     /// members that certainly are not arguments are removed.
     fn found_call(&self, name: &str, given: &Map<String, Value>) -> Option<FoundCall> {
         let (found, kept, _) = self.found.as_ref()?;

@@ -11,10 +11,10 @@ use crate::rest::{
     STORED, Shape, Step, may_tell,
 };
 
-/// The arguments of tools whose answers are shown in part, and of those that list.
+/// The additional arguments of tools whose answers are shown in part. The next constant is for tools that list.
 const WHOLE: &[ToolArgument] = &[AS_GIVEN];
 const LISTS: &[ToolArgument] = &[SELECTED, AS_GIVEN];
-/// The arguments of tools that read editable content, and of tools that change it.
+/// The additional arguments of tools that read editable content. The next constant is for tools that change it.
 const READS_CONTENT: &[ToolArgument] = &[AS_GIVEN, RENDERED];
 const CHANGES_CONTENT: &[ToolArgument] = &[AS_GIVEN, DRY_RUN, ALLOW_MARKUP_LOSS];
 const AS_GIVEN: ToolArgument = flag(FULL, "Return the site's answer unchanged, with all of its fields.");

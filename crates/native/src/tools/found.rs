@@ -1,4 +1,4 @@
-//! Tools that a server finds at the place that it asks, in addition to those of its table.
+//! Tools that a server finds at the site to which it sends requests, in addition to the tools of its table.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -18,23 +18,26 @@ pub(crate) struct ToolFinder {
     pub(crate) steps: &'static [Step],
     /// The shape of the answer: an object with the list `items`.
     pub(crate) shape: Shape,
-    /// An entry as a tool, and true if the tool only reads; `None` if the entry cannot be a tool.
+    /// Translates an entry into a tool; the flag is true if the tool only reads. Returns `None` if the entry cannot
+    /// be a tool.
     pub(crate) described: fn(&Value) -> Option<(Value, bool)>,
-    /// The call to a tool of the table that replaces a call to a found tool; `None` if no found tool has this name.
+    /// Translates a call to a found tool into a call to a tool of the table; returns `None` if no found tool has
+    /// this name.
     pub(crate) called: fn(&str, &Map<String, Value>) -> Option<FoundCall>,
 }
 
-/// A tool of the table, and its arguments.
+/// The name of a tool of the table, and the arguments of the call.
 pub(crate) type FoundCall = (&'static str, Map<String, Value>);
 
 /// The time for which found tools are valid.
 const KEPT: Duration = Duration::from_mins(5);
-/// The pause after a failed request or an empty list: without this pause, each list request would wait for the place's answer.
+/// The pause after a failed request or an empty list: without this pause, each list request would wait for the
+/// site's answer.
 const LEFT_ALONE: Duration = Duration::from_secs(30);
 const PAGES: i64 = 5;
 const PER_PAGE: i64 = 100;
 
-/// The tools that were found, and the end of their validity.
+/// The tools that were found, and the time at which they expire.
 #[derive(Debug, Default)]
 pub(super) struct FoundTools(Mutex<Option<(Duration, Tools)>>);
 
@@ -56,7 +59,7 @@ impl FoundTools {
 type Tools = Arc<Vec<Value>>;
 
 impl ToolFinder {
-    /// The tools that exist now; none if the place cannot be asked. Tools that change something are left out if only
+    /// The tools that exist now; none if the site cannot be asked. Tools that change something are left out if only
     /// reading is allowed.
     pub(super) async fn tools(&self, world: &World, kept: &FoundTools, only_reads: bool) -> Tools {
         let now = world.http.now();

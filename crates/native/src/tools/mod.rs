@@ -10,7 +10,7 @@
 //! | `called` | a call: its tool, its values, and the readings of its arguments for access rules |
 //! | `server` | the server itself: methods, calls |
 //! | `offers` | resources and prompts in addition to tools |
-//! | `found` | tools that are found at the place that is asked |
+//! | `found` | tools that are found at the site |
 
 mod called;
 mod compact;

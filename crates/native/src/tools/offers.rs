@@ -37,8 +37,8 @@ pub(crate) struct ResourceRow {
     pub(crate) steps: &'static [Step],
     /// The shape in which the answer is shown.
     pub(crate) shape: Shape,
-    /// The request for completions of the variable, whose typed beginning is `typed`; the answer contains the values as
-    /// `values`.
+    /// The request for completions of the variable. The value `typed` contains the text that was typed so far; the
+    /// answer contains the completions as `values`.
     pub(crate) completes: Option<(&'static [Step], Shape)>,
 }
 

@@ -32,11 +32,11 @@ pub(crate) struct Wording {
     pub(crate) name: &'static str,
     /// The tool's title.
     pub(crate) title: &'static str,
-    /// The tool's description; empty for that of the row.
+    /// The tool's description; if empty, the row's description is used.
     pub(crate) about: &'static str,
 }
 
-/// The actions that a call can have.
+/// The actions that a call can perform.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ToolAction {
     /// The tool computes an answer.

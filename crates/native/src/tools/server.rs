@@ -25,11 +25,11 @@ const CAPABILITIES: &str = r#"{"tools":{}}"#;
 /// The capabilities of a server that offers more than tools.
 const MORE_CAPABILITIES: &str = r#"{"tools":{},"resources":{},"prompts":{},"completions":{}}"#;
 
-/// The tools stay the same until the configuration changes.
+/// The cache hint for a list of tools, which stays the same until the configuration changes.
 const KEEP: CacheHint = CacheHint { ttl_ms: 3_600_000, scope: CacheScope::Public };
-/// An answer for one account must not be shared, and may change at any moment.
+/// The cache hint for an answer for one account: it must not be shared, and may change at any time.
 const OWN: CacheHint = CacheHint { ttl_ms: 0, scope: CacheScope::Private };
-/// Found tools may change at their site.
+/// The cache hint for a list with found tools, which may change at their site.
 const SHORTER: CacheHint = CacheHint { ttl_ms: 300_000, scope: CacheScope::Public };
 
 /// The common settings of servers of one kind.
@@ -127,7 +127,7 @@ impl ToolServer {
         }))
     }
 
-    /// Adds tools that are found at the place that is asked; with `only_reads`, only those that read.
+    /// Adds tools that are found at the site; with `only_reads`, only those that read.
     pub(crate) fn finding(mut self, found: ToolFinder, only_reads: bool) -> Self {
         // There are no clones yet.
         if let Some(inner) = Arc::get_mut(&mut self.0) {
@@ -208,7 +208,7 @@ impl ToolServer {
         }))
     }
 
-    /// A request for something other than tools.
+    /// Answers a request for something other than tools.
     fn offered(
         &self,
         request: &Frame,

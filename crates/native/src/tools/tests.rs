@@ -58,7 +58,7 @@ fn exact_and_filled_name_every_fault() {
     assert!(values(Policy::Filled, &json!({"name": " "})).unwrap_err().contains("must not be empty"));
 }
 
-/// Without the check, zero and negative numbers would become the first post, or the first user.
+/// Zero and negative numbers must be refused; they would otherwise become the first post, or the first user.
 #[test]
 fn a_number_that_names_something_is_not_made_another() {
     let row = [int("id", "Which.").least(1), int("page", "Which page.").or_int(1).least(1)];

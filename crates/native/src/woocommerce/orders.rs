@@ -123,7 +123,7 @@ const LISTED: &[ToolRow] = rows! {
         get "/orders/{order_id}/refunds/{id}" => REFUND;
 };
 
-/// `WooCommerce` would send the money back unless told otherwise.
+/// The tool for refunds. It does not pay money back by default, although `WooCommerce` itself does.
 const MONEY: &[ToolRow] = &[titled(
     "woo_refund_order",
     "Refund an order",

@@ -52,7 +52,7 @@ const AMOUNT: ToolArgument =
     text("amount", "Discount as a string: an amount such as \"5.00\", or a percentage.");
 const DISCOUNT: ToolArgument =
     text("discount_type", "Kind of discount.").among(&["percent", "fixed_cart", "fixed_product"]);
-const ABOUT: ToolArgument = text("description", "Description, shown only to the shop.");
+const ABOUT: ToolArgument = text("description", "Internal description, not shown to customers.");
 const EXPIRES: ToolArgument = text("date_expires", "Expiry date of the coupon (ISO 8601).");
 const ALONE: ToolArgument = flag("individual_use", "The coupon cannot be combined with others.");
 const PRODUCTS: ToolArgument = integers("product_ids", "IDs of the products that the coupon applies to.");

@@ -56,7 +56,7 @@ pub(super) fn without_personal_data(answer: &mut Value) {
     walk(answer, false);
 }
 
-/// Removes personal data from a value; `is_inside` if the value is a part of an object about a customer.
+/// Removes personal data from a value; `is_inside` is true if the value is a part of an object about a customer.
 fn walk(value: &mut Value, is_inside: bool) {
     match value {
         Value::Array(list) => list.iter_mut().for_each(|value| walk(value, is_inside)),

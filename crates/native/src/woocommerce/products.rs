@@ -156,7 +156,8 @@ const LISTED: &[ToolRow] = rows! {
         purge "/products/{product_id}/variations/{id}" => DELETED;
 };
 
-/// Stock is usually changed without anything else, so there is a tool for it. A variation has its own stock.
+/// The tool that sets the stock, which is usually changed without other data of a product. A variation has its own
+/// stock.
 const STOCK: ToolRow = titled(
     "woo_update_stock",
     "Set the stock of a product",

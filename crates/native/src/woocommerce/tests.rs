@@ -45,7 +45,7 @@ fn customer() -> Value {
     })
 }
 
-/// Every way to read something of a customer, with the site's answer.
+/// Every call that reads data of a customer, with the site's answer.
 fn readings() -> Vec<(&'static str, Value, Value)> {
     let review = json!({
         "id": 5, "product_id": 1, "reviewer": "Maria", "reviewer_email": "maria@example.org", "review": "<p>Good tea</p>",

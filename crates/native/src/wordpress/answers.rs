@@ -13,7 +13,7 @@ fn recorded() -> Vec<Value> {
     serde_json::from_str(include_str!("../../../../tests/sites/answers.json")).unwrap()
 }
 
-/// The whole error of a call that the site answers like this.
+/// The whole error of a call that the site answers with this status and body.
 fn error(status: u16, body: &str) -> Value {
     let body = Bytes::from(body.to_owned());
     let fake = Fake::replying(move |_| HttpResponse { status, headers: Vec::new(), body: body.clone() });

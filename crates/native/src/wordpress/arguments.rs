@@ -136,7 +136,8 @@ pub(super) const OF_PASSWORD: ToolArgument =
     text("password", "Password of the item, if it is password-protected.");
 pub(super) const EXCERPT_LENGTH: ToolArgument =
     int("excerpt_length", "Number of words in automatically generated excerpts.").least(0);
-pub(super) const HIDE_EMPTY: ToolArgument = flag("hide_empty", "Exclude items that are assigned to nothing.");
+pub(super) const HIDE_EMPTY: ToolArgument =
+    flag("hide_empty", "Exclude terms that are not assigned to any post.");
 pub(super) const OF_POST: ToolArgument =
     int("post", "Return only items assigned to the post with this ID.").least(1);
 pub(super) const COMMENTS: ToolArgument =

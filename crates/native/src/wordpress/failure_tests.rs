@@ -1,4 +1,4 @@
-//! The form of failures in endpoints of MCP itself: a model must see what the site said, and what to do.
+//! The form of failures at endpoints of MCP itself: a model must see the site's message, and what to do next.
 
 use secrecy::SecretString;
 use serde_json::{Value, json};

@@ -20,7 +20,7 @@ const ABOUT: ToolArgument = text("description", "Description.");
 const POST: ToolArgument = int("post", "ID of the post to attach the file to.").least(1);
 
 const STATUS: ToolArgument =
-    text("status", "Visibility: `publish` follows the attached post, `private` limits access to users who can read private content.")
+    text("status", "Visibility: `publish` makes the file as visible as its post, `private` limits access to users who can read private content.")
         .among(&["publish", "private"]);
 const SUB_SIZES: ToolArgument =
     flag("generate_sub_sizes", "Generate smaller sizes of an image. Requires WordPress 7.1 or newer.");
@@ -76,7 +76,7 @@ const UPLOAD: Step = post("wp", "/media").encoded(Encoding::File("file")).step()
 pub(super) const TOOLS: &[ToolRow] = &[
     tool(
         "wp_get_media",
-        "Returns a page of the media library.",
+        "Returns a list of media items.",
         &[
             PER_PAGE,
             PAGE,

@@ -7,7 +7,7 @@
 //! | `media` | rows about media and images |
 //! | `terms` | rows about categories, tags and comments |
 //! | `arguments` | arguments that many rows have |
-//! | `markup` | blocks and shortcodes, and what a rewrite would lose of them |
+//! | `markup` | blocks and shortcodes, and the markup that a rewrite would lose |
 //! | `offers` | resources of a site, and prompts |
 //! | `extended` | the rest of the API |
 

@@ -35,7 +35,7 @@ const LINE_WITH_EXCERPT: &[Pick] = &[
     pick("excerpt", "/excerpt/rendered"),
 ];
 
-/// A post as it is read: each text as source, if the site shows the source.
+/// The members of a post that a call reads: each text as source, if the site shows the source.
 const WHOLE: &[Pick] = &[
     pick("id", "/id"),
     Pick { name: "title", from: From::First(&["/title/raw", "/title/rendered"]) },
@@ -57,8 +57,8 @@ const UPDATED: &[Pick] = &[
     pick("modified", "/modified"),
 ];
 
-/// The answer to a permanent deletion has `deleted` and `previous`; the answer to a move to the trash is the
-/// post itself.
+/// The members of the answer to a deletion. For a permanent deletion, the site returns `deleted` and `previous`;
+/// for a move to the trash, it returns the post itself.
 const DELETED: &[Pick] = &[
     Pick { name: "success", from: From::Fixed(Literal::Flag(true)) },
     Pick { name: "id", from: From::Value("id") },
@@ -263,7 +263,8 @@ pub(super) const TOOLS: &[ToolRow] = &[
     ),
 ];
 
-/// Offered with compact answers, because only these name the content that a change has replaced.
+/// The tool that restores replaced content. It is offered only with compact answers, because only these contain the
+/// address of the content.
 pub(super) const RESTORE: &[ToolRow] = &[titled(
     "wp_restore_content",
     "Restore replaced content",

@@ -1,4 +1,4 @@
-//! Tests of changes that are shown before they are saved, and of content that a call brings back.
+//! Tests of changes that are shown before they are saved, and of content that a call restores.
 
 use std::sync::{Arc, Mutex};
 

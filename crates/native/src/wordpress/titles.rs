@@ -17,7 +17,7 @@ pub(super) const TITLES: &[Wording] = &[
     Wording {
         name: "wp_create_post",
         title: "Create a post",
-        about: "Creates a post and returns its summary. It is a draft unless `status` says otherwise.",
+        about: "Creates a post and returns its summary. The post is a draft unless you set `status`.",
     },
     title("wp_update_post", "Update a post"),
     title("wp_delete_post", "Delete a post"),

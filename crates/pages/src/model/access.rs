@@ -1,4 +1,4 @@
-//! May this caller use that tool, and by which rule?
+//! The access check: the decision whether a caller may use a tool, and the rule behind the decision.
 
 use super::ForeignText;
 
@@ -7,7 +7,7 @@ use super::ForeignText;
 pub struct AccessPage {
     /// The question.
     pub form: AccessForm,
-    /// Callers to choose from: keys, users, and callers of the last days.
+    /// Callers to choose from: keys, users, and callers of the last few days.
     pub callers: Vec<ForeignText>,
     /// The profiles.
     pub profiles: Vec<ForeignText>,

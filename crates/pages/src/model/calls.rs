@@ -9,7 +9,7 @@ pub struct CallsPage {
     pub filter: CallsFilter,
     /// The calls that match the filter, the newest first.
     pub rows: Vec<CallRow>,
-    /// The position of the rows.
+    /// The position of these rows in the whole list.
     pub paging: Paging,
     /// The names of all servers, for the filter.
     pub servers: Vec<ForeignText>,
@@ -32,7 +32,7 @@ pub struct RecordState {
     pub keep: ForeignText,
     /// The number of entries; `None` if counting them would take too long.
     pub entries: Option<u64>,
-    /// The entries that were lost because the file could not be written.
+    /// The number of entries that were lost because the file could not be written.
     pub lost: u64,
 }
 
@@ -41,7 +41,7 @@ pub struct RecordState {
 pub struct CallsFilter {
     /// The start: a duration before now (`1h`) or a time in UTC.
     pub since: ForeignText,
-    /// The end, likewise.
+    /// The end, in the same format as `since`.
     pub until: ForeignText,
     /// A part of the tool's name or of the recorded arguments.
     pub q: ForeignText,
@@ -64,7 +64,7 @@ pub struct CallsFilter {
 pub struct CallRow {
     /// The id in the record.
     pub id: u64,
-    /// The arrival of the call.
+    /// The time at which the call arrived.
     pub at: Millis,
     /// The outcome of the call.
     pub outcome: Outcome,
@@ -92,7 +92,7 @@ pub struct CallRow {
     pub request_bytes: u64,
     /// The size of the answer.
     pub response_bytes: u64,
-    /// True if a kept result answered the call.
+    /// True if a cached result answered the call.
     pub cached: bool,
     /// The client's address.
     pub address: Option<ForeignText>,
@@ -117,7 +117,7 @@ pub struct CallPage {
     pub server_era: Option<ForeignText>,
     /// The rule or the limit that stopped the call.
     pub rule: Option<ForeignText>,
-    /// True if the access rules may be the reason for the end of the call.
+    /// True if the access rules may have stopped the call.
     pub access: bool,
     /// The events, the earliest first.
     pub steps: Vec<ExchangeStep>,
@@ -137,7 +137,7 @@ pub enum CaptureState {
     /// Nothing is captured.
     #[default]
     Off,
-    /// Messages are captured until this moment.
+    /// Messages are captured until this time.
     Until(Millis),
     /// This call was captured.
     Captured,

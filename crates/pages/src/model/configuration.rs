@@ -7,13 +7,13 @@ use super::{DiffLine, ForeignText, Millis};
 pub struct ConfigurationPage {
     /// The file.
     pub path: ForeignText,
-    /// The moment at which the configuration came into force.
+    /// The time at which the configuration took effect.
     pub loaded: Millis,
     /// The `ETag` of the configuration in force.
     pub etag: String,
     /// The errors of the last reload; none if it succeeded.
     pub faults: Vec<ConfigFault>,
-    /// The moment of the failed reload.
+    /// The time of the failed reload.
     pub failed: Option<Millis>,
     /// Keys whose new values take effect at the next start.
     pub needs_restart: Vec<ForeignText>,
@@ -43,7 +43,7 @@ pub struct ConfigFault {
 /// A change of the configuration.
 #[derive(Debug, Clone, Default)]
 pub struct ChangeRow {
-    /// The moment.
+    /// The time of the change.
     pub at: Millis,
     /// The author of the change; `file` for a reload.
     pub by: ForeignText,

@@ -1,4 +1,4 @@
-//! The ways in which clients connect.
+//! The ways to connect clients.
 
 use super::{ForeignText, Millis, Severity};
 
@@ -13,7 +13,7 @@ pub struct ConnectPage {
     pub url: ForeignText,
     /// The header that clients must send, with a placeholder for the secret; `None` if no authentication is needed.
     pub header: Option<(ForeignText, ForeignText)>,
-    /// Something to know before connecting: `this address is reachable from this machine only`.
+    /// Notes to read before connecting: `this address is reachable from this machine only`.
     pub notes: Vec<ForeignText>,
     /// One entry for each client.
     pub clients: Vec<ClientSnippet>,
@@ -45,7 +45,7 @@ pub struct SelfTest {
     pub id: String,
     /// The progress.
     pub state: SelfTestState,
-    /// The moment at which the test ends by itself.
+    /// The time at which the test ends by itself.
     pub until: Millis,
     /// The events, the earliest first.
     pub events: Vec<SelfTestEvent>,
@@ -61,16 +61,16 @@ pub enum SelfTestState {
     Talking,
     /// The client has listed tools.
     Works,
-    /// Something is wrong; the last event says what.
+    /// The test failed; the last event gives the reason.
     Fails,
-    /// The time is over.
+    /// The time limit of the test has passed.
     Over,
 }
 
 /// An event during a self-test.
 #[derive(Debug, Clone, Default)]
 pub struct SelfTestEvent {
-    /// The moment.
+    /// The time of the event.
     pub at: Millis,
     /// The importance.
     pub severity: Severity,

@@ -5,7 +5,7 @@ use super::{ForeignText, Millis, Severity};
 /// The results of the checks.
 #[derive(Debug, Clone, Default)]
 pub struct DoctorPage {
-    /// The moment of the last run; `None` if the checks have not run yet.
+    /// The time of the last run; `None` if the checks have not run yet.
     pub ran: Option<Millis>,
     /// The checks by subject.
     pub groups: Vec<CheckGroup>,
@@ -29,6 +29,6 @@ pub struct CheckRow {
     pub text: ForeignText,
     /// Advice: the next step.
     pub advice: Option<ForeignText>,
-    /// The page where it can be done.
+    /// The page on which to follow the advice.
     pub href: Option<String>,
 }

@@ -5,7 +5,7 @@ use super::{ForeignText, Millis};
 /// The parts of every page that do not depend on the page.
 #[derive(Debug, Clone, Default)]
 pub struct PageFrame {
-    /// The moment for which the page is rendered.
+    /// The time at which the page is rendered.
     pub now: Millis,
     /// The value of the field `csrf` in every form.
     pub csrf: String,
@@ -19,9 +19,9 @@ pub struct PageFrame {
     pub manages: bool,
     /// False if calls are not recorded: then nothing is known about earlier calls.
     pub records_calls: bool,
-    /// The servers that cannot be used at the moment.
+    /// The number of servers that cannot be used now.
     pub failing_servers: u32,
-    /// The tools whose definitions await approval.
+    /// The number of tools whose definitions await approval.
     pub pending_definitions: u32,
     /// The result of the last form submission, shown once at the top of the page.
     pub notice: Option<Notice>,

@@ -11,7 +11,7 @@ pub struct KeysPage {
     pub q: ForeignText,
     /// The keys that match the filter, the newest first.
     pub rows: Vec<KeyRow>,
-    /// The position of the rows.
+    /// The position of these rows in the whole list.
     pub paging: Paging,
     /// The profiles to choose from.
     pub profiles: Vec<ForeignText>,
@@ -30,15 +30,15 @@ pub struct KeyRow {
     pub prefix: ForeignText,
     /// The profiles; none means all.
     pub profiles: Vec<ForeignText>,
-    /// The creation.
+    /// The time of creation.
     pub created: Millis,
-    /// The end, if there is one.
+    /// The expiry time, if the key expires.
     pub expires: Option<Millis>,
-    /// The last use.
+    /// The time of the last use.
     pub used: Option<Millis>,
     /// The status of the key.
     pub standing: KeyStanding,
-    /// The calls of the last 24 hours.
+    /// The number of calls in the last 24 hours.
     pub calls: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Limits and how much of them is used.
+//! Limits, and their current use.
 
 use super::ForeignText;
 
@@ -29,7 +29,7 @@ pub struct RateRow {
 pub struct CapRow {
     /// The key in the configuration: `limits.sessions`.
     pub key: ForeignText,
-    /// The meaning.
+    /// The meaning of the cap.
     pub means: ForeignText,
     /// The value, as the configuration writes it: `10000`, `4MiB`.
     pub limit: ForeignText,

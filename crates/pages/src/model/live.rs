@@ -13,22 +13,22 @@ pub struct LivePage {
     pub kind: Option<LiveEventKind>,
 }
 
-/// Something that just happened.
+/// A recent event.
 #[derive(Debug, Clone, Default)]
 pub struct LiveEvent {
     /// A number that always increases: the event id of the stream.
     pub id: u64,
-    /// The moment.
+    /// The time of the event.
     pub at: Millis,
     /// The kind.
     pub kind: LiveEventKind,
     /// The importance.
     pub severity: Severity,
-    /// The caller or the server: who did it.
+    /// The caller or the server that caused the event.
     pub who: Caller,
-    /// The tool, the session or the state: what it is about.
+    /// The subject of the event: a tool, a session or a state.
     pub what: ForeignText,
-    /// The rest in a few words: `ok in 12 ms`.
+    /// Further details in a few words: `ok in 12 ms`.
     pub text: ForeignText,
     /// The page with more about the event.
     pub href: Option<String>,
@@ -42,7 +42,7 @@ pub enum LiveEventKind {
     Call,
     /// A server has changed its state.
     Server,
-    /// Somebody has changed something.
+    /// A person has made a change, such as the restart of a server.
     Change,
 }
 

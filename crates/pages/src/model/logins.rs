@@ -1,16 +1,16 @@
-//! Consents, by which callers allowed the gateway to act at a server; sign-ins, by which people let clients use their account at a
-//! site.
+//! Consents that allow the gateway to act at a server, and sign-ins by which people let clients use their account
+//! at a site.
 
 use super::{Caller, ForeignText, Millis, Paging};
 
-/// The log-ins at servers.
+/// The data of the page: consents, and people who have signed in.
 #[derive(Debug, Clone, Default)]
 pub struct LoginsPage {
     /// The filter: a part of the server or the caller. The query parameter is `q`.
     pub q: ForeignText,
     /// The consents that match the filter.
     pub rows: Vec<ConsentRow>,
-    /// The position of the rows.
+    /// The position of these rows in the whole list.
     pub paging: Paging,
     /// The people who have signed in here, and match the filter; `None` if nobody can sign in.
     pub sign_ins: Option<Vec<SignInRow>>,
@@ -50,7 +50,7 @@ pub struct ConsentRow {
     pub issuer: ForeignText,
     /// The scopes.
     pub scopes: Vec<ForeignText>,
-    /// The end of the token.
+    /// The expiry time of the token.
     pub expires: Option<Millis>,
     /// The status of the consent.
     pub standing: ConsentStanding,

@@ -62,5 +62,5 @@ pub use tools::{
     ApprovalRow, ArgumentRow, SchemaFindingRow, ToolPage, ToolProfileRow, ToolRow, ToolsFilter, ToolsPage,
 };
 
-/// A moment: milliseconds since 1970-01-01T00:00:00Z.
+/// A point in time: milliseconds since 1970-01-01T00:00:00Z.
 pub type Millis = u64;

@@ -7,7 +7,7 @@ use super::{CallRow, ForeignText, Millis, ServerRow, Severity};
 pub struct OverviewPage {
     /// The shown period.
     pub window: Window,
-    /// The start of this process.
+    /// The time at which this process started.
     pub started: Millis,
     /// Things to do, the most important first.
     pub advice: Vec<Advice>,
@@ -27,11 +27,11 @@ pub struct OverviewPage {
     pub top_callers: Vec<UsageRow>,
     /// The latest calls that failed or were denied.
     pub failures: Vec<CallRow>,
-    /// The calls that run now.
+    /// The number of calls that run now.
     pub running: u64,
-    /// The calls that wait for a server or for their client.
+    /// The number of calls that wait for a server or for their client.
     pub waiting: u64,
-    /// The open sessions.
+    /// The number of open sessions.
     pub sessions: u64,
 }
 
@@ -88,7 +88,7 @@ pub struct Advice {
     pub title: ForeignText,
     /// The reason, and what to do.
     pub text: ForeignText,
-    /// The page where it can be done.
+    /// The page on which it can be done.
     pub href: String,
     /// The text of the link: `Log in`.
     pub action: &'static str,
@@ -97,11 +97,11 @@ pub struct Advice {
 /// The sums of a period.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct TrafficTotals {
-    /// All calls.
+    /// The number of all calls.
     pub calls: u64,
-    /// Calls that failed.
+    /// The number of calls that failed.
     pub errors: u64,
-    /// Calls that were denied.
+    /// The number of calls that were denied.
     pub denied: u64,
     /// The duration that half of the calls did not exceed.
     pub p50_us: u64,
@@ -114,11 +114,11 @@ pub struct TrafficTotals {
 pub struct TrafficPoint {
     /// The start of the step.
     pub at: Millis,
-    /// Calls that returned a result.
+    /// The number of calls that returned a result.
     pub ok: u64,
-    /// Calls that failed.
+    /// The number of calls that failed.
     pub errors: u64,
-    /// Calls that were denied, or named something unknown.
+    /// The number of calls that were denied, or named something unknown.
     pub denied: u64,
     /// The median duration.
     pub p50_us: u64,
@@ -133,9 +133,9 @@ pub struct UsageRow {
     pub name: ForeignText,
     /// The name of the caller's API key.
     pub key: Option<ForeignText>,
-    /// All calls.
+    /// The number of all calls.
     pub calls: u64,
-    /// Calls that failed or were denied.
+    /// The number of calls that failed or were denied.
     pub failed: u64,
     /// The 95th percentile of the duration.
     pub p95_us: u64,

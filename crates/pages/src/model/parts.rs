@@ -93,7 +93,7 @@ pub enum Outcome {
     /// The call returned a result.
     #[default]
     Ok,
-    /// The call returned an error, or a result that says that the tool failed.
+    /// The call returned an error, or a result that reports a failure.
     Error,
     /// A rule or a rate limit stopped the call.
     Denied,
@@ -148,12 +148,12 @@ impl Caller {
         Self { id: id.into(), key: key.map(Into::into) }
     }
 
-    /// The id as it is: for addresses, and for comparisons.
+    /// The unchanged id: for addresses, and for comparisons.
     pub fn raw(&self) -> &str {
         self.id.raw()
     }
 
-    /// The texts in which a filter looks for words.
+    /// The texts that a filter searches.
     pub fn words(&self) -> [&str; 2] {
         [self.id.raw(), self.key.as_ref().map_or("", ForeignText::raw)]
     }
@@ -165,7 +165,7 @@ impl<T: Into<ForeignText>> From<T> for Caller {
     }
 }
 
-/// The annotations of a tool; `None` where the server says nothing.
+/// The annotations of a tool; `None` if the server does not state an annotation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ToolHints {
     /// `readOnlyHint`

@@ -1,4 +1,4 @@
-//! A tool, called by hand.
+//! The playground, in which an operator calls a tool by hand.
 
 use super::{AccessVerdict, ForeignText, Millis, ToolHints, ToolRow, WireMessage};
 
@@ -55,7 +55,7 @@ pub struct SchemaField {
     pub label: ForeignText,
     /// The description.
     pub description: ForeignText,
-    /// True if calls must have the argument.
+    /// True if the argument is required.
     pub required: bool,
     /// The form of the value.
     pub kind: FieldKind,
@@ -94,7 +94,7 @@ pub enum FieldKind {
     Date,
     /// An email address.
     Email,
-    /// An address.
+    /// A URL.
     Url,
 }
 
@@ -107,7 +107,7 @@ pub struct PlaygroundRun {
     pub tool: ForeignText,
     /// The state.
     pub state: RunState,
-    /// The start.
+    /// The time at which the call started.
     pub started: Millis,
     /// The duration so far.
     pub duration_us: u64,
@@ -131,7 +131,7 @@ pub enum RunState {
     Asking,
     /// The call returned a result.
     Done,
-    /// The call returned an error, or a result that says that the tool failed.
+    /// The call returned an error, or a result that reports a failure.
     Failed,
     /// The call was cancelled.
     Cancelled,
@@ -144,7 +144,7 @@ pub struct ProgressMark {
     pub after_us: u64,
     /// The progress.
     pub value: f64,
-    /// The end, if it is known.
+    /// The value at the end, if it is known.
     pub total: Option<f64>,
     /// The server's message.
     pub text: ForeignText,

@@ -1,4 +1,4 @@
-//! The profiles, and one of them.
+//! The list of profiles, and one profile.
 
 use super::{DefinedIn, ForeignText, Paging, ServerState, ToolRow};
 
@@ -36,7 +36,7 @@ pub struct ProfileRow {
     pub searchable: u64,
     /// The estimated tokens of the searchable tools, if they were listed.
     pub searchable_tokens: u64,
-    /// The open sessions.
+    /// The number of open sessions.
     pub sessions: u64,
     /// The place where the profile is defined.
     pub origin: DefinedIn,
@@ -68,7 +68,7 @@ pub struct ProfilePage {
     pub q: ForeignText,
     /// The effective list: the tools as clients see them, the most expensive first.
     pub tools: Vec<ToolRow>,
-    /// The position of the tools.
+    /// The position of these tools in the whole list.
     pub paging: Paging,
     /// The keys and users whom the access rules leave without any tool.
     pub without_tools: Vec<UnservedCaller>,
@@ -100,9 +100,9 @@ pub struct ProfileServer {
     pub active: bool,
     /// The state of the server.
     pub state: ServerState,
-    /// The tools that the profile shows.
+    /// The number of tools that the profile shows.
     pub tools: u64,
-    /// The tools that the server has.
+    /// The number of tools that the server has.
     pub of: u64,
     /// The estimated tokens of the shown tools.
     pub tokens: u64,

@@ -18,7 +18,7 @@ pub struct StoreRow {
     pub standing: StoreStanding,
     /// The version of the store, or the reason why it cannot be used.
     pub detail: Option<ForeignText>,
-    /// The beginning of this state.
+    /// The time at which this state began.
     pub since: Millis,
 }
 
@@ -47,7 +47,7 @@ pub struct ReplicaRow {
     pub version: ForeignText,
     /// The time of its start.
     pub started: Millis,
-    /// The sessions in its memory.
+    /// The number of sessions in its memory.
     pub sessions: u64,
     /// True for the gateway that shows the page.
     pub is_this_one: bool,

@@ -1,4 +1,4 @@
-//! The servers, and one of them.
+//! The list of servers, and one server.
 
 use super::{CallRow, DefinedIn, DefinitionChange, ForeignText, Millis, Paging, ServerState};
 
@@ -11,7 +11,7 @@ pub struct ServersPage {
     pub rows: Vec<ServerRow>,
     /// The beginning of the counted part of the last 24 hours, if there are too many calls to count all.
     pub counted_since: Option<Millis>,
-    /// The position of the rows.
+    /// The position of these rows in the whole list.
     pub paging: Paging,
     /// The form that adds servers.
     pub add: AddServer,
@@ -52,9 +52,9 @@ pub struct ServerRow {
     pub state: ServerState,
     /// The reason for the state.
     pub reason: Option<ForeignText>,
-    /// The start of the state.
+    /// The time at which this state began.
     pub since: Millis,
-    /// The next attempt to reach the server.
+    /// The time of the next attempt to reach the server.
     pub next_try: Option<Millis>,
     /// Advice: the next step.
     pub advice: Option<ForeignText>,
@@ -68,13 +68,13 @@ pub struct ServerRow {
     pub tools: u64,
     /// The estimated tokens of all tools.
     pub tokens: u64,
-    /// The calls of the last 24 hours.
+    /// The number of calls in the last 24 hours.
     pub calls: u64,
-    /// The failed calls of the last 24 hours.
+    /// The number of failed calls in the last 24 hours.
     pub errors: u64,
     /// The 95th percentile of the duration in the last 24 hours.
     pub p95_us: u64,
-    /// The tools whose definitions await approval.
+    /// The number of tools whose definitions await approval.
     pub pending: u64,
 }
 
@@ -124,7 +124,7 @@ pub struct ServerConfig {
     pub etag: String,
     /// The reasons why the last change was refused; `text` is then the refused text.
     pub faults: Vec<ForeignText>,
-    /// The profiles that use the server; it cannot be removed while there are some.
+    /// The profiles that use the server; it cannot be removed while a profile uses it.
     pub profiles: Vec<ForeignText>,
 }
 
@@ -135,7 +135,7 @@ pub struct ServerLogin {
     pub valid: bool,
     /// The authorization server.
     pub issuer: ForeignText,
-    /// The end of the consent, if it is known.
+    /// The expiry time of the consent, if it is known.
     pub expires: Option<Millis>,
     /// The number of callers that gave consent.
     pub callers: u64,
@@ -146,13 +146,13 @@ pub struct ServerLogin {
 /// The numbers of open connections to a server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ConnectionCounts {
-    /// Connections that clients share.
+    /// The number of connections that clients share.
     pub shared: u64,
-    /// Connections that belong to one client.
+    /// The number of connections that belong to one client.
     pub dedicated: u64,
-    /// Calls that wait for a connection or for their turn.
+    /// The number of calls that wait for a connection or for their turn.
     pub waiting: u64,
-    /// Calls that run.
+    /// The number of calls that run.
     pub running: u64,
     /// The number of times that a client had to move to another connection.
     pub moves: u64,
@@ -165,7 +165,7 @@ pub struct ProcessRow {
     pub pid: u32,
     /// The purpose: `shared` or `dedicated`.
     pub role: ForeignText,
-    /// The start of the process.
+    /// The time at which the process started.
     pub started: Millis,
     /// The memory of the process and its descendants, in bytes.
     pub memory: u64,
@@ -176,7 +176,7 @@ pub struct ProcessRow {
 /// A change of a server's state.
 #[derive(Debug, Clone, Default)]
 pub struct StateChange {
-    /// The moment of the change.
+    /// The time of the change.
     pub at: Millis,
     /// The new state.
     pub state: ServerState,
@@ -187,7 +187,7 @@ pub struct StateChange {
 /// A line that a server wrote to stderr.
 #[derive(Debug, Clone, Default)]
 pub struct StderrLine {
-    /// The moment, if it is known.
+    /// The time, if it is known.
     pub at: Option<Millis>,
     /// The line, without secrets.
     pub text: ForeignText,

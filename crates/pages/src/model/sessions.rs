@@ -1,4 +1,4 @@
-//! Sessions, streams, and everything that waits.
+//! Sessions, streams, and the calls that wait.
 
 use super::{Caller, ForeignText, Millis, Paging};
 
@@ -9,7 +9,7 @@ pub struct SessionsPage {
     pub q: ForeignText,
     /// The sessions that match the filter, the most recently used first.
     pub sessions: Vec<SessionRow>,
-    /// The position of the sessions.
+    /// The position of these sessions in the whole list.
     pub paging: Paging,
     /// The open event streams.
     pub streams: Vec<StreamRow>,
@@ -17,7 +17,7 @@ pub struct SessionsPage {
     pub parked: Vec<ParkedRow>,
     /// The servers at which calls run or wait.
     pub queues: Vec<QueueRow>,
-    /// The limit of sessions.
+    /// The maximum number of sessions.
     pub limit: u64,
 }
 
@@ -38,15 +38,15 @@ pub struct SessionRow {
     pub profile: ForeignText,
     /// The client's address.
     pub address: Option<ForeignText>,
-    /// The beginning of the session.
+    /// The time at which the session began.
     pub opened: Millis,
-    /// The last request.
+    /// The time of the last request.
     pub used: Millis,
-    /// The open event streams.
+    /// The number of open event streams.
     pub streams: u64,
-    /// The running calls.
+    /// The number of running calls.
     pub calls: u64,
-    /// The questions that the client has not answered.
+    /// The number of questions that the client has not answered.
     pub questions: u64,
     /// The capabilities that the client declared: `sampling`, `elicitation`.
     pub capabilities: Vec<ForeignText>,
@@ -61,7 +61,7 @@ pub struct StreamRow {
     pub client: ForeignText,
     /// The purpose: `subscriptions/listen`, `GET`.
     pub purpose: ForeignText,
-    /// The beginning.
+    /// The time at which the stream was opened.
     pub opened: Millis,
 }
 
@@ -74,9 +74,9 @@ pub struct ParkedRow {
     pub tool: ForeignText,
     /// The server.
     pub server: ForeignText,
-    /// The beginning of the wait.
+    /// The time at which the wait began.
     pub since: Millis,
-    /// The moment at which the call is given up.
+    /// The time at which the gateway stops waiting.
     pub until: Millis,
 }
 
@@ -85,11 +85,11 @@ pub struct ParkedRow {
 pub struct QueueRow {
     /// The server.
     pub server: ForeignText,
-    /// The calls that run.
+    /// The number of calls that run.
     pub running: u64,
-    /// The calls that may run at the same time; `None` if there is no limit.
+    /// The number of calls that may run at the same time; `None` if there is no limit.
     pub limit: Option<u64>,
-    /// The calls that wait.
+    /// The number of calls that wait.
     pub waiting: u64,
     /// The reason for the wait, if the server is the reason.
     pub reason: Option<ForeignText>,

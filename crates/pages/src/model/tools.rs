@@ -1,4 +1,4 @@
-//! The tools of all servers, and one of them.
+//! The list of tools, and one tool.
 
 use super::{CallRow, DefinitionChange, DefinitionState, ForeignText, Millis, Paging, ToolHints};
 
@@ -13,7 +13,7 @@ pub struct ToolsPage {
     pub profiles: Vec<ForeignText>,
     /// The tools that match the filter.
     pub rows: Vec<ToolRow>,
-    /// The position of the rows.
+    /// The position of these rows in the whole list.
     pub paging: Paging,
     /// The estimated tokens of all tools that match the filter.
     pub tokens: u64,
@@ -57,9 +57,9 @@ pub struct ToolRow {
     pub hidden: Option<ForeignText>,
     /// True if clients do not see the tool until somebody approves its definition.
     pub held: bool,
-    /// The calls of the last 24 hours.
+    /// The number of calls in the last 24 hours.
     pub calls: u64,
-    /// The failed calls of the last 24 hours.
+    /// The number of failed calls in the last 24 hours.
     pub errors: u64,
 }
 
@@ -95,7 +95,7 @@ pub struct ArgumentRow {
     pub name: ForeignText,
     /// The type: `string`, `integer[]`, `"a" | "b"`.
     pub kind: ForeignText,
-    /// True if calls must have the argument.
+    /// True if the argument is required.
     pub required: bool,
     /// The description.
     pub description: ForeignText,
@@ -108,7 +108,7 @@ pub struct ToolProfileRow {
     pub profile: ForeignText,
     /// The tool's name there.
     pub client_name: ForeignText,
-    /// The estimated tokens there.
+    /// The estimated tokens of the definition there.
     pub tokens: u64,
     /// The estimated tokens of everything that the profile lists.
     pub profile_tokens: u64,
@@ -130,7 +130,7 @@ pub struct SchemaFindingRow {
 /// An approval of a tool's definition.
 #[derive(Debug, Clone, Default)]
 pub struct ApprovalRow {
-    /// The moment.
+    /// The time of the approval.
     pub at: Millis,
     /// The author of the approval: a principal, `first seen`, `cli`.
     pub by: ForeignText,

@@ -1,4 +1,4 @@
-//! The access check: may this caller use that tool, and by which rule?
+//! The access check: the decision whether a caller may use a tool, and the rule behind the decision.
 
 use super::tools::options;
 use crate::model::{AccessPage, AccessStep, AccessVerdict, PageFrame, RuleEffect};

@@ -1,4 +1,4 @@
-//! Limits and how much of them is used.
+//! Limits, and their current use.
 
 use crate::model::{CapRow, LimitsPage, PageFrame, RateRow};
 use crate::part::{

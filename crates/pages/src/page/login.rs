@@ -36,8 +36,8 @@ pub fn login(data: &LoginPage) -> Markup {
     )
 }
 
-/// The page of a one-time link. Submitting the form uses up the link, because programs that preview links only read
-/// pages.
+/// The page of a one-time link. Only submitting the form uses up the link, because programs that preview links open
+/// pages, but do not submit forms.
 pub fn enter() -> Markup {
     document(
         "Open the admin pages",

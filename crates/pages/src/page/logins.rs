@@ -1,4 +1,4 @@
-//! Consents, by which callers allowed the gateway to act at a server; people who have signed in here.
+//! Consents that allow the gateway to act at a server, and people who have signed in here.
 
 use crate::model::{ConsentRow, ConsentStanding, LoginsPage, PageFrame, SignInRow};
 use crate::part::{

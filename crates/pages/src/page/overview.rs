@@ -49,7 +49,7 @@ pub fn overview(frame: &PageFrame, data: &OverviewPage) -> Markup {
     )
 }
 
-/// The numbers of this moment. The stream [`route::NOW_EVENTS`] sends them again when they change.
+/// The current numbers. The stream [`route::NOW_EVENTS`] sends them again when they change.
 pub fn overview_now(data: &OverviewPage) -> Markup {
     let words = |number: u64, one: &str, many: &str| html! { strong { (count(number)) } " " (if number == 1 { one } else { many }) };
     html! {

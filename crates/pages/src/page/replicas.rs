@@ -57,7 +57,7 @@ fn gateways(frame: &PageFrame, data: &ReplicasPage, store: &StoreRow) -> Markup 
         [("Name", ""), ("Id", ""), ("Version", ""), ("Sessions in memory", "n"), ("Running since", "")];
     html! {
         @if store.standing != StoreStanding::Ready {
-            p.quiet { "The other gateways are not known while the store cannot be used. This gateway goes on with what it knows." }
+            p.quiet { "The other gateways are not known while the store cannot be used. This gateway continues with its own data." }
         } @else if data.replicas.is_empty() { p.quiet { "No gateway has reported yet. Each one reports every few seconds." } }
         @else { (table("Gateways", &columns, &rows)) (left_out(&data.replicas)) }
     }

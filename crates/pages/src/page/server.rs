@@ -1,4 +1,4 @@
-//! One server: its state and why, its processes, its changed definitions, its configuration.
+//! One server: its state with the reason, its processes, its changed definitions, its configuration.
 
 use super::overview::call_table;
 use super::{definitions, server_config};

@@ -1,4 +1,5 @@
-//! The configuration of one server: the form that changes it, and the ones that switch it off or remove it.
+//! The configuration of one server: the form that changes it, and the forms that switch the server off or remove
+//! it.
 
 use crate::model::{DefinedIn, PageFrame, ServerPage, ServerState};
 use crate::part::{Button, Confirmed, Glyph, button, code, confirmed, post, refused, submit};

@@ -1,4 +1,4 @@
-//! Sessions, streams, and everything that waits.
+//! Sessions, streams, and the calls that wait.
 
 use crate::model::{PageFrame, ParkedRow, QueueRow, SessionRow, SessionsPage};
 use crate::part::{

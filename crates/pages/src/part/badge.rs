@@ -83,8 +83,8 @@ pub(crate) fn definition_badge(state: DefinitionState) -> Markup {
     }
 }
 
-/// The annotations of a tool. Where the server says nothing, the defaults of the specification apply. By default, every tool
-/// may reach beyond its server, so this is shown only if the server states it.
+/// The annotations of a tool. If the server does not state an annotation, the default of the specification applies.
+/// By default, every tool may reach beyond its server, so this annotation is shown only if the server states it.
 pub(crate) fn hints(hints: ToolHints) -> Markup {
     html! {
         span.badges {

@@ -106,7 +106,7 @@ pub(crate) fn numbers(points: &[TrafficPoint]) -> Markup {
     }
 }
 
-/// A share as a bar. The text beside it says the same.
+/// A share as a bar. The text beside the bar states the same share.
 pub(crate) fn meter(part: u64, whole: u64) -> Markup {
     let share = u128::from(part) * 100 / u128::from(whole.max(1));
     let share = u64::try_from(share).unwrap_or(100).min(100);

@@ -13,7 +13,7 @@ pub(crate) fn count(number: u64) -> String {
     text
 }
 
-/// A number with the word for one or for many: `1 call`, `2 calls`.
+/// A number with its noun in the singular or plural: `1 call`, `2 calls`.
 pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }

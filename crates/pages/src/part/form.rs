@@ -118,8 +118,8 @@ pub(crate) fn faults(list: &[ForeignText]) -> Markup {
     html! { @if !list.is_empty() { div.faults role="alert" { (reasons(list)) } } }
 }
 
-/// The reasons why a form was refused, on the page that answers it. They have the focus, so that the browser shows this part
-/// of the page, and the Tab key leads to the fields of the form.
+/// The reasons why a form was refused, on the page that answers it. They receive the focus: the browser then shows
+/// this part of the page, and the Tab key leads to the fields of the form.
 pub(crate) fn refused(id: &str, list: &[ForeignText]) -> Markup {
     html! { @if !list.is_empty() { div.faults id=(id) role="alert" tabindex="-1" autofocus { (reasons(list)) } } }
 }
@@ -138,14 +138,14 @@ pub(crate) fn post(frame: &PageFrame, action: &str, class: &str, content: &Marku
     }
 }
 
-/// The name that a removing form asks for, and the words around it.
+/// The texts of a form that removes something: the name that must be typed, and the words around it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Confirmed<'a> {
     /// The prefix of the ids.
     pub(crate) form: &'a str,
     /// The label of the button.
     pub(crate) words: &'a str,
-    /// The sentence that says what happens.
+    /// The sentence that describes the effect.
     pub(crate) effect: &'a str,
     /// The name to type.
     pub(crate) name: &'a ForeignText,

@@ -7,19 +7,22 @@ use crate::model::{MOST_ROWS, Paging};
 use crate::route::with_query;
 use maud::{Markup, html};
 
-/// The rows of a list that a page shows. Only a list that is not split into pages has more rows; [`left_out`] then says so.
+/// The rows of a list that a page shows. Only a list that is not split into pages has more rows; [`left_out`] then
+/// shows their number.
 pub(crate) fn shown<T>(rows: &[T]) -> &[T] {
     &rows[..rows.len().min(MOST_ROWS)]
 }
 
-/// The sentence below a list without a pager that says how many of its rows the page shows, if not all.
+/// The sentence below a list without a pager if the page does not show all of its rows: the number of shown rows,
+/// and of all rows.
 pub(crate) fn left_out<T>(rows: &[T]) -> Markup {
     html! {
         @if rows.len() > MOST_ROWS { p.hint { (count(MOST_ROWS as u64)) " of " (count(rows.len() as u64)) " shown." } }
     }
 }
 
-/// A filter of a list. It is sent when something is typed, and by its button without scripts. `target` is the id of the list.
+/// A filter of a list. It is sent when something is typed; without scripts, its button sends it. `target` is the id
+/// of the list.
 pub(crate) fn filter(action: &str, target: &str, fields: &Markup) -> Markup {
     sent_at_once(
         action,
@@ -32,7 +35,7 @@ pub(crate) fn filter(action: &str, target: &str, fields: &Markup) -> Markup {
     )
 }
 
-/// Fields whose values a part of the page depends on. They are sent like a [`filter`]. `target` is the id of the part.
+/// Fields that determine a part of the page. They are sent like a [`filter`]. `target` is the id of the part.
 pub(crate) fn chooser(action: &str, target: &str, fields: &Markup) -> Markup {
     sent_at_once(
         action,
@@ -104,7 +107,7 @@ pub(crate) fn jump(contents: &[(&str, &str)]) -> Markup {
 pub(crate) struct Empty<'a> {
     /// The icon.
     pub(crate) icon: Glyph,
-    /// The missing thing.
+    /// A short text that names what is missing.
     pub(crate) title: &'a str,
     /// The next step.
     pub(crate) text: &'a str,

@@ -7,8 +7,9 @@ use crate::model::{Notice, PageFrame};
 use crate::route;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// Settings of htmx: it adds no style, animates nothing, and asks no other origin. Only the policy of [`crate::asset`] keeps
-/// it from evaluating texts. By default, it also shows responses with the status 422.
+/// Settings of htmx: it adds no styles and no animations, and sends no requests to other origins. Only the policy
+/// of [`crate::asset`] keeps it from evaluating text as code. By default, it also shows responses with the status
+/// 422.
 const HTMX_CONFIG: &str = r#"{"includeIndicatorCSS":false,"mode":"same-origin","transitions":false}"#;
 
 /// A page of the navigation.

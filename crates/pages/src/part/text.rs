@@ -1,4 +1,4 @@
-//! Longer texts: code, differences, messages, and texts to copy. This module must not know what they say.
+//! Longer texts: code, differences, messages, and texts to copy. This module must not know their meaning.
 
 use super::figures::{bytes, counted, duration};
 use super::icon::Glyph;
@@ -13,8 +13,8 @@ pub(crate) fn code(label: &str, text: &ForeignText) -> Markup {
     html! { pre.code tabindex="0" role="group" aria-label=(label) { (text.block()) } }
 }
 
-/// A text in a box, with a button that copies it. The button appears if the script can copy, and if the text is shown as it is: without
-/// marks, and not cut.
+/// A text in a box, with a button that copies it. The button appears if the script can copy, and if the text is
+/// shown unchanged: without marks, and not cut.
 pub(crate) fn snippet(id: &str, label: &str, text: &ForeignText) -> Markup {
     html! {
         div.snippet {

@@ -1,7 +1,7 @@
 //! Change notices about resources, between eras that subscribe to each resource in a session and eras that name all
-//! resources when they open a stream. This module tracks the number of listeners of each resource, the calls that the
-//! server still needs, and the stream that counts if there are two. This module must not know who listens, or over
-//! which transport.
+//! resources when they open a stream. This module tracks the number of listeners of each resource, the calls that
+//! the server still needs, and, if there are two streams, the one whose notices are delivered. This module must not
+//! know who listens, or over which transport.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -117,8 +117,8 @@ pub fn concerns(wanted: &str, changed: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || wanted.ends_with('/') || rest.starts_with(['/', '#', '?']))
 }
 
-/// Two streams of one server while one replaces the other. This type determines which of them counts, so that no notice
-/// is lost or delivered twice.
+/// Two streams of one server while one replaces the other. Only the notices on one of them are delivered, so no
+/// notice is lost or delivered twice.
 #[derive(Debug, Default)]
 pub struct Succession {
     opened: u64,
@@ -140,7 +140,7 @@ impl Succession {
         newer
     }
 
-    /// Returns true if notices on this stream count.
+    /// Returns true if notices on this stream are delivered.
     pub fn counts(&self, stream: u64) -> bool {
         stream == self.heard
     }

@@ -5,7 +5,7 @@ use crate::json::{Duplicate, quote};
 use crate::mcp::{Method, meta};
 use crate::rpc::{Frame, code};
 
-/// The era of a message, as far as the message itself reveals it.
+/// The information about its era that a message itself contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spoken {
     /// The message is self-contained: read its envelope.
@@ -63,7 +63,8 @@ impl EraFault {
 /// Detects the era of a message from its body and, over HTTP, the version header of its request.
 ///
 /// # Errors
-/// [`EraFault::Header`] for a handshake under a stateless version's header, and [`EraFault::Duplicate`].
+/// [`EraFault::Header`] for an `initialize` request whose header names a stateless version, and
+/// [`EraFault::Duplicate`].
 pub fn detect(frame: &Frame, header: Option<&str>) -> Result<Spoken, EraFault> {
     if frame.meta(meta::PROTOCOL_VERSION)?.is_some() {
         return Ok(Spoken::Stateless);

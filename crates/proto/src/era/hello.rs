@@ -204,8 +204,7 @@ pub fn initialize_request(id: &Id, era: &Era, params: &Bytes) -> Bytes {
     initialize(id, &quote(era.offered), params)
 }
 
-/// Builds an `initialize` request that offers `era` and no other version; otherwise the same as
-/// [`initialize_request`].
+/// Like [`initialize_request`], but the request offers `era` and no other version.
 pub fn initialize_request_exactly(id: &Id, era: &Era, params: &Bytes) -> Bytes {
     initialize(id, &era.version_json(), params)
 }

@@ -1,7 +1,8 @@
 //! The differences between protocol versions: one row of data for each version, and the few functions that read the
 //! rows.
 //!
-//! This is the only place that knows that versions differ. To add a version, add its file and its line in [`ERAS`].
+//! Only this module and [`crate::bridge`] know that versions differ. To add a version, add its file and its line in
+//! [`ERAS`].
 
 mod detect;
 mod envelope;

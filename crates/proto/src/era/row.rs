@@ -75,7 +75,7 @@ pub enum Tasks {
     Extension,
 }
 
-/// The contents that an era's messages may have.
+/// The content that messages of an era may have.
 #[expect(clippy::struct_excessive_bools, reason = "a row of independent facts, not a state")]
 #[derive(Debug, PartialEq, Eq)]
 pub struct Shapes {
@@ -101,8 +101,8 @@ pub struct Shapes {
     pub sampling_tools: bool,
     /// True if a server can state which model it prefers.
     pub model_preferences: bool,
-    /// The only reasons that a model may give for having stopped, the usual one first. One of them is required. Empty
-    /// if any reason is allowed.
+    /// The reasons that a model may give for stopping, the usual one first. One of them is required. Empty if any
+    /// reason is allowed.
     pub stop_reasons: &'static [&'static str],
     /// True if servers can ask clients for their roots (`roots/list`).
     pub roots: bool,
@@ -128,7 +128,7 @@ pub struct Shapes {
     pub url_error: bool,
 }
 
-/// The behavior of one protocol version, as far as versions differ.
+/// The properties of one protocol version that differ between versions.
 #[expect(clippy::struct_excessive_bools, reason = "a row of independent facts, not a state")]
 #[derive(Debug)]
 pub struct Era {
@@ -170,7 +170,7 @@ pub struct Era {
     pub methods: &'static [Method],
     /// HTTP statuses of error codes; all others are 200.
     pub statuses: &'static [(i32, u16)],
-    /// The contents that this era's messages may have.
+    /// The content that messages of this era may have.
     pub shapes: &'static Shapes,
 }
 

@@ -1,4 +1,4 @@
-//! Cuts the written form of a JSON string in two, so that each part, put between quotes, is again a valid JSON string. This
+//! Cuts the written form of a JSON string in two. Each part, put between quotes, is again a valid JSON string. This
 //! module must not know what a text is about.
 
 use std::borrow::Cow;
@@ -38,8 +38,8 @@ pub fn cut_string(written: &[u8], most: usize) -> usize {
     if line >= end - end / 4 { line } else { end }
 }
 
-/// The number of bytes of a string's value in UTF-8; `written` is the text between its quotes. Half of a surrogate pair
-/// counts as three bytes.
+/// The number of bytes of a string's value in UTF-8; `written` is the text between its quotes. Half of a surrogate
+/// pair is counted as three bytes.
 pub fn string_length(written: &[u8]) -> usize {
     let (mut length, mut rest) = (0, written);
     while let Some(escape) = memchr(b'\\', rest) {

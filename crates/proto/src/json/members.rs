@@ -52,8 +52,8 @@ impl Members {
         Ok(members)
     }
 
-    /// Scans the object at `open` into these members, which must be empty; returns the offset after the object. `value`
-    /// validates each member's value (given key and offset) and returns its end, so that a caller can inspect some
+    /// Scans the object at `open` into these members, which must be empty; returns the offset after the object.
+    /// `value` validates each member's value (given key and offset) and returns its end; it can also inspect
     /// members in the same pass.
     pub(crate) fn scan_into(
         &mut self,

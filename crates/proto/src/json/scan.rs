@@ -301,7 +301,7 @@ fn plain_run(text: &[u8], start: usize) -> usize {
     at
 }
 
-/// The number of words after which a string counts as long.
+/// The number of words after which a string is treated as long.
 const SHORT: u32 = 6;
 
 /// Sets the high bit of the first byte of a word that is a quote, a backslash or a control character. Higher bytes

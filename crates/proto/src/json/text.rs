@@ -12,7 +12,7 @@ pub fn unquote(written: &[u8]) -> Option<Cow<'_, str>> {
     resolved(written).map(Cow::Owned)
 }
 
-/// Resolves the escapes of a string; otherwise the same as [`unquote`].
+/// Like [`unquote`], for a string that contains escapes.
 #[cold]
 fn resolved(written: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(written).ok()?;

@@ -1,6 +1,6 @@
-//! The marks by which gateways tell each other which servers are behind them, so that no list grows in a circle of gateways. They are
-//! members of `_meta` of lists, and only gateways of this kind send them to each other. This module must not know which server a mark
-//! stands for.
+//! Marks with which gateways report to each other the servers behind them. Without the marks, lists would grow
+//! endlessly if gateways were connected in a circle. The marks are members of `_meta`, and only Dragoman gateways
+//! send them to each other. This module must not know which server a mark stands for.
 
 use std::fmt::Write as _;
 
@@ -8,13 +8,14 @@ use bytes::Bytes;
 
 use crate::json::{Elements, MAX_DEPTH, Members, Splice, quote, unquote};
 
-/// The member of a list's `_meta` with the marks of the servers behind the gateway that answers.
+/// The member of a list's `_meta` that contains the marks of the servers behind the answering gateway.
 const BEHIND: &[u8] = b"dragoman/behind";
 
-/// The member of a request's `_meta` with the mark of the server through which the gateway that asks gets the list.
+/// The member of a request's `_meta` that contains the mark of one server: the requesting gateway gets the list
+/// through this server.
 pub const THROUGH: &str = "dragoman/through";
 
-/// The maximum number of marks that are written, and that are read.
+/// The maximum number of marks that are written or read.
 const MOST_MARKS: usize = 1000;
 
 /// The maximum length of a mark that is read, in bytes.

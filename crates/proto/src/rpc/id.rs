@@ -5,7 +5,7 @@ use bytes::Bytes;
 /// The longest accepted id, in bytes as written. Ids are kept for as long as a request is open.
 pub(super) const MAX_ID: usize = 1024;
 
-/// A JSON-RPC id: the exact text of a JSON string or integer, so that an answer can repeat it byte for byte.
+/// A JSON-RPC id: the exact text of a JSON string or integer. An answer repeats it byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Id(Bytes);
 

@@ -202,7 +202,7 @@ async fn a_child_that_starts_only_for_clients_with_roots_is_degraded_and_there()
     let reason = status["reason"].as_str().expect("a reason");
     assert!(
         reason.starts_with(
-            "the server starts only for clients with roots; for other clients: the process failed to start "
+            "the server starts only for clients with roots; for other clients, it fails: the process failed to start "
         ),
         "{status}"
     );

@@ -1,4 +1,5 @@
-//! Figures about recorded calls, read in one pass. This module must not know how they are added up.
+//! The parts of recorded calls that statistics need, read in one pass. This module must not know how statistics are
+//! computed.
 
 use rusqlite::Row;
 
@@ -9,10 +10,11 @@ use crate::database::counted;
 /// The maximum number of entries that are examined.
 const MOST: u32 = 300_000;
 
-/// The time by which an entry may be recorded later than another entry that arrived after it, in milliseconds.
+/// The maximum time by which entries can be out of order, in milliseconds: an entry may be recorded this much later
+/// than another entry that arrived after it.
 const LATE_MS: u64 = 60 * 60 * 1000;
 
-/// The parts of a recorded call that figures are made of.
+/// The parts of a recorded call that statistics need.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallFigures<'r> {
     /// The time at which the call arrived, in milliseconds since 1970.
@@ -38,7 +40,8 @@ pub struct CallFigures<'r> {
 pub struct Examined {
     /// The number of calls.
     pub calls: usize,
-    /// The arrival of the earliest one, in milliseconds since 1970, if there are too many calls to examine those before it.
+    /// If there are too many calls to examine all of them: the arrival time of the earliest examined call, in
+    /// milliseconds since 1970.
     pub cut_off_ms: Option<u64>,
 }
 

@@ -29,27 +29,27 @@ const FIRST: &str = "
     CREATE INDEX calls_by_time ON calls (at_ms);
 ";
 
-/// Entries are stored in the order of recording, which is nearly the order of their times. An index by time made
-/// recording a call a third more expensive.
+/// Removes the index by time, which made recording a call a third more expensive. Entries are stored in the order
+/// of recording, which is nearly the order of their times.
 const NO_ORDER_BY_TIME: &str = "DROP INDEX calls_by_time;";
 
-/// The client's address and program. Older entries have neither.
+/// Adds the client's address and program. Older entries have neither.
 const CLIENTS: &str = "
     ALTER TABLE calls ADD COLUMN address TEXT;
     ALTER TABLE calls ADD COLUMN client TEXT;
 ";
 
-/// The number of tries and the time waited before the last one. Older entries have neither.
+/// Adds the number of tries and the time waited before the last one. Older entries have neither.
 const TRIES: &str = "
     ALTER TABLE calls ADD COLUMN tries INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE calls ADD COLUMN waited_us INTEGER NOT NULL DEFAULT 0;
 ";
 
-/// True for calls that were answered with a cached result.
+/// Adds a column that is true for calls that were answered with a cached result.
 const CACHED: &str = "ALTER TABLE calls ADD COLUMN cached INTEGER NOT NULL DEFAULT 0;";
 
-/// The file is not durable: a power cut may lose the entries of the last moments, but no batch has to wait for the
-/// disk.
+/// The purpose of the file. The file is not durable: a power cut may lose the entries of the last moments, but no
+/// batch has to wait for the disk.
 const PURPOSE: Purpose = Purpose {
     mark: 0x6467_6D61,
     steps: &[FIRST, NO_ORDER_BY_TIME, CLIENTS, TRIES, CACHED],
@@ -63,8 +63,8 @@ pub(super) const BEFORE_CLIENTS: Purpose = Purpose { steps: &[FIRST, NO_ORDER_BY
 const COLUMNS: &str = "at_ms, principal, profile, upstream, tool, method, outcome, address, client, code, duration_us, \
                        request_bytes, response_bytes, tries, waited_us, cached, arguments";
 
-/// `OR FAIL` keeps no journal for each statement. None is needed, because a failed statement ends its transaction,
-/// which is rolled back as a whole.
+/// The beginning of a statement that appends entries. `OR FAIL` keeps no journal for each statement. None is
+/// needed, because a failed statement ends its transaction, which is rolled back as a whole.
 const APPEND: &str = "INSERT OR FAIL INTO calls";
 
 /// The number of columns in an entry.
@@ -81,7 +81,7 @@ static SINGLE: LazyLock<String> = LazyLock::new(|| insert(1));
 static MIXED: LazyLock<String> = LazyLock::new(|| insert(ROWS));
 static ALIKE: LazyLock<String> = LazyLock::new(insert_alike);
 
-/// The number of entries pruned in one transaction, so that other writers do not wait long.
+/// The number of entries pruned in one transaction. It is small, because other writers wait for the transaction.
 const CHUNK: u32 = 2000;
 
 /// The open file. Several processes may open it at the same time.

@@ -1,11 +1,13 @@
-//! The rows of the file of definitions, and requests for approvals. This module must not know how they are stored.
+//! The rows of the definitions file, and requests to approve definitions. This module must not know how the rows
+//! are stored.
 
 use crate::catalogues::ServerDigest;
 
-/// The maximum number of definitions of one tool that are approved at the same time.
+/// The maximum number of approved definitions of one tool.
 pub(super) const MOST_APPROVED: usize = 64;
 
-/// The name under which the first lists of a server are approved.
+/// The value of `approved_by` for definitions that were approved automatically, because they are in a server's
+/// first lists.
 pub const FIRST_SIGHT: &str = "first sight";
 
 /// A definition as stored.
@@ -27,7 +29,7 @@ pub struct StoredDefinition {
     pub approved_by: Option<String>,
 }
 
-/// A server in the record.
+/// A server whose definitions are recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedServer {
     /// The digest of everything that identifies the server.
@@ -36,7 +38,7 @@ pub struct RecordedServer {
     pub name: String,
     /// The audiences whose first lists have been seen.
     pub audiences: Vec<u32>,
-    /// The number of lists that were incomplete, until the first lists count as seen.
+    /// The number of incomplete lists so far; no longer counted once the server's first lists are considered seen.
     pub incomplete: u32,
 }
 
@@ -60,9 +62,9 @@ pub struct ListedDefinitions {
     pub name: String,
     /// The audiences whose first lists have been seen.
     pub audiences: Vec<u32>,
-    /// The number of lists that were incomplete, until the first lists count as seen.
+    /// The number of incomplete lists so far; no longer counted once the server's first lists are considered seen.
     pub incomplete: u32,
-    /// The definitions that the file may lack.
+    /// Definitions that may be missing from the file.
     pub new: Vec<NewDefinition>,
     /// All definitions that are listed, by tool and fingerprint.
     pub listed: Vec<(String, [u8; 32])>,

@@ -37,7 +37,7 @@ pub struct NewGrant<'a> {
 /// A stored grant. All times are in milliseconds since 1970.
 #[derive(Debug, Clone)]
 pub struct StoredGrant {
-    /// A random text, by which the grant can be named.
+    /// The grant's ID, a random text.
     pub id: String,
     /// The client's id.
     pub client: String,
@@ -55,7 +55,7 @@ pub struct StoredGrant {
     pub password_id: Option<String>,
     /// The time of the grant's creation.
     pub created_ms: u64,
-    /// The time of the last use that was written.
+    /// The time of the last use, as last written to the file.
     pub used_ms: u64,
     /// The time at which the grant ended; its password may still exist at the site.
     pub ended_ms: Option<u64>,

@@ -6,8 +6,8 @@ use super::Grants;
 use crate::Error;
 use crate::database::kept;
 
-/// The maximum number of registered clients. Beyond it, those without a grant are forgotten, the least recently used first:
-/// anybody may register.
+/// The maximum number of registered clients. Anybody may register, so above this number, clients without a grant
+/// are deleted, the least recently used first.
 pub const MAX_CLIENTS: i64 = 10_000;
 
 const SURPLUS: &str = "
@@ -30,7 +30,7 @@ impl Grants {
         Ok(())
     }
 
-    /// Returns what the client with this id has registered, and notes its use.
+    /// Returns the metadata that the client with this id registered, and records that the client was used.
     ///
     /// # Errors
     /// Fails if the file cannot be used.

@@ -1,13 +1,13 @@
-//! Grants: accounts at sites with which people have signed in, the tokens that clients received for them, and the clients
-//! that have registered. Passwords are sealed under the vault's key; of tokens, only digests are stored. This module must
-//! not know what a token gives access to, or how people sign in.
+//! Grants: the accounts at sites with which people have signed in, the tokens that clients received for these
+//! accounts, and the registered clients. Passwords are sealed with the vault's key. Tokens are stored only as
+//! digests. This module must not know what a token gives access to, or how people sign in.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `file` | the file: opened, and its limits |
+//! | `file` | opening the file, and its limits |
 //! | `clients` | registered clients |
-//! | `accounts` | grants: begun, listed, ended |
-//! | `tokens` | tokens of grants: issued, looked up, replaced |
+//! | `accounts` | creating, listing and ending grants |
+//! | `tokens` | issuing, finding and replacing the tokens of grants |
 
 mod accounts;
 mod clients;

@@ -7,7 +7,7 @@ use super::accounts::{COLUMNS, StoredGrant, read};
 use crate::Error;
 use crate::database::{counted, kept};
 
-/// The SHA-256 digest of a token. Tokens are random, so nobody can guess one from its digest.
+/// The SHA-256 digest of a token. Tokens are random, so a token cannot be guessed from its digest.
 pub type TokenDigest = [u8; 32];
 
 /// The use of a token.
@@ -52,8 +52,9 @@ impl Grants {
         self.file.write(|file| insert(file, grant, tokens))
     }
 
-    /// Stores tokens in place of a refresh token, which counts as replaced from now on. If it was replaced before, it counts as
-    /// replaced long ago, so that it can be used a second time, but not a third time. Only the first call returns true.
+    /// Stores tokens that replace a refresh token, and marks the refresh token as replaced now. If it had already
+    /// been replaced, its time of replacement becomes 0: a refresh token can be used a second time, but not a third
+    /// time. Returns true only for the first replacement.
     ///
     /// # Errors
     /// Fails if the file cannot be used.

@@ -1,5 +1,5 @@
-//! The file of a ring. Several processes read it. One process at a time changes it, by replacing it with a new file.
-//! This module must not know when a ring should change.
+//! The file that stores a key ring. Several processes may read the file. Only one process at a time changes it, by
+//! replacing it with a new file. This module must not know when a ring should change.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -41,7 +41,8 @@ impl RingFile {
         folder.join(FILE)
     }
 
-    /// Reads the ring from the file at `path`. If there is no file, creates it, with a ring of the keys `fresh`.
+    /// Reads the ring from the file at `path`. If the file does not exist, creates it with a new ring of the keys
+    /// `fresh`.
     ///
     /// # Errors
     /// Fails if the file cannot be read or created, or is damaged.
@@ -78,8 +79,8 @@ impl RingFile {
         &self.path
     }
 
-    /// Reads the ring if the file has changed since it was read. Each fault is returned only once until the file
-    /// changes again.
+    /// Reads the ring if the file has changed since the last read; returns `None` if it has not. Each fault is
+    /// returned once, and not again until the file changes.
     ///
     /// # Errors
     /// Fails if the file is gone, cannot be read, or is damaged.
@@ -93,8 +94,8 @@ impl RingFile {
         read(&self.path)?.ok_or_else(gone).map(Some)
     }
 
-    /// Changes the ring while no other process can. `change` gets the current ring of the file, and returns false if
-    /// nothing has to be changed.
+    /// Changes the ring, and prevents other processes from changing it at the same time. `change` receives the ring
+    /// in the file, and returns false if nothing has to be written.
     ///
     /// # Errors
     /// Fails if the file cannot be read or written.
@@ -194,7 +195,8 @@ fn lock(path: &Path) -> Result<File, Error> {
     }
 }
 
-/// The name of a file beside the ring.
+/// The path of a file in the ring's folder, for example the lock: `what` is appended to the name of the ring's
+/// file.
 fn beside(path: &Path, what: &str) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(".");

@@ -1,5 +1,5 @@
-//! Sealing and opening with AES-256-GCM. The keys are derived from those of the ring, one for each purpose. A sealed
-//! text names its key. This module must not know where keys come from.
+//! Sealing and opening with AES-256-GCM. From each key of the ring, a separate key is derived for each purpose. A
+//! sealed text contains the number of its key. This module must not know where keys come from.
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use aws_lc_rs::hkdf::{HKDF_SHA256, KeyType, Salt};
@@ -38,7 +38,7 @@ impl Purpose {
         }
     }
 
-    /// The role of the keys that texts of this purpose are sealed with.
+    /// The role of the keys that seal texts of this purpose.
     pub const fn role(self) -> Role {
         match self {
             Self::Session | Self::State | Self::Shared => Role::Seals,

@@ -10,7 +10,7 @@ use super::key::{Purpose, PurposeKeys};
 /// The first line of a ring's text after the comment.
 const HEAD: &str = "dragoman-keyring 1";
 
-/// The comment above that line, for people who find the file.
+/// The comment above [`HEAD`], for people who find the file.
 const COMMENT: &str = "# The keys that seal session ids and states of clients. Keep this file secret, and back it up with the state folder.\n";
 
 /// The maximum number of keys in a ring; the oldest key of a role is removed first.

@@ -18,7 +18,7 @@ const FILE: &str = "keys.db";
 /// The longest name of a profile, in bytes.
 const MAX_PROFILE: usize = 256;
 
-/// A name can be used again once its key is revoked.
+/// The schema. The name of a revoked key can be used again.
 const FIRST: &str = "
     CREATE TABLE keys (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -212,8 +212,8 @@ impl Keys {
         })
     }
 
-    /// A number that changes after any other connection, in this process or another, has changed the file. Changes of
-    /// this connection do not count. When it changes, earlier results may be out of date.
+    /// A number that changes whenever another connection, in this process or in another one, has changed the file.
+    /// Earlier results may then be out of date. Changes over this connection do not affect the number.
     ///
     /// # Errors
     /// Fails if the file cannot be used.
@@ -237,7 +237,8 @@ impl Keys {
     }
 }
 
-/// Returns true for a text that can be the name of a key of another machine. It may have the prefix as an addition.
+/// Returns true if the text can be the name of a key from another machine. The name may be longer than
+/// [`MAX_NAME`], because a merge may have added the prefix.
 pub(super) fn is_name(name: &str) -> bool {
     let count = name.chars().count();
     (1..=2 * MAX_NAME).contains(&count) && !name.chars().any(char::is_control)

@@ -1,6 +1,6 @@
-//! Keys that several machines share: each has a file of its own, and the files are merged. A merge never forgets a key
-//! and never takes back a revocation, so the files become the same in whatever order they are merged. This module must
-//! not know how keys travel.
+//! Keys that several machines share: each has a file of its own, and the files are merged. A merge never removes a
+//! key and never undoes a revocation, so all files become the same, whatever the order of the merges. This module
+//! must not know how keys are transferred.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,8 @@ use super::text::PREFIX_LEN;
 use crate::Error;
 use crate::database::{counted, kept};
 
-/// A key as it travels between machines: everything except its number and its last use, which differ by machine.
+/// A key in the form in which machines exchange it: everything except the number and the last use, which each
+/// machine has for itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyRecord {
     /// The SHA-256 of the key's text, in hexadecimal digits.
@@ -56,7 +57,7 @@ fn digits(bytes: &[u8]) -> String {
 }
 
 impl Keys {
-    /// Returns all keys as they travel between machines, in the order of their creation in this file.
+    /// Returns all keys in the form in which machines exchange them, in the order of their creation in this file.
     ///
     /// # Errors
     /// Fails if the file cannot be used.
@@ -81,9 +82,9 @@ impl Keys {
         })
     }
 
-    /// Adds keys of other machines, and takes over their revocations. Returns true if the file changed. Malformed
-    /// records are skipped. If two keys that are not revoked have the same name, the one that was created later gets its
-    /// prefix as a part of its name.
+    /// Adds the keys of other machines, and applies revocations from other machines. Returns true if the file
+    /// changed. Malformed records are skipped. If two keys that are not revoked have the same name, the one that
+    /// was created later gets its prefix as a part of its name.
     ///
     /// # Errors
     /// Fails if the file cannot be used.
@@ -161,7 +162,7 @@ fn insert(file: &Connection, record: &KeyRecord, digest: &[u8; 32]) -> rusqlite:
     Ok(true)
 }
 
-/// Returns a name that no other key in use has, and that is not longer than names may be.
+/// Returns `name`, shortened and extended with the prefix, so that it differs from the names of all keys in use.
 fn told_apart(file: &Connection, name: &str, prefix: &str) -> rusqlite::Result<String> {
     let name: String = name.chars().take(MAX_NAME).collect();
     let mut apart = format!("{name} ({prefix})");

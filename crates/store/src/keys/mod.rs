@@ -2,7 +2,7 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | `text` | a key as its owner holds it: prefix, random body, checksum; pure |
+//! | `text` | the text of a key: prefix, random body, checksum; pure |
 //! | `checksum` | CRC-32, and numbers in base 62 |
 //! | `book` | the file: adding, listing, finding, revoking |
 //! | `merge` | keys that several machines share |

@@ -1,4 +1,4 @@
-//! A key as its owner holds it: `dgm_`, 43 characters for 256 random bits, 6 for a checksum. Pure.
+//! The text of a key: `dgm_`, 43 characters for 256 random bits, and 6 characters for a checksum. Pure.
 //!
 //! The prefix lets secret scanners find leaked keys; the checksum distinguishes a mistyped key from an unknown one
 //! without a lookup.
@@ -23,7 +23,7 @@ const BODY: usize = 43;
 /// 32 bits in base 62.
 const CHECK: usize = 6;
 
-/// A well-formed key. It never prints itself.
+/// A well-formed key. `Debug` shows only its prefix.
 #[derive(Clone)]
 pub struct KeyText(SecretString);
 

@@ -40,8 +40,8 @@ impl VaultKey {
         Ok(Self { seals, digests: hmac::Key::new(hmac::HMAC_SHA256, derived.as_ref()) })
     }
 
-    /// A digest of `text` that depends on the key: without the key, nobody can check a guess against it. `purpose`
-    /// separates digests of different things.
+    /// A digest of `text` that depends on the key: without the key, a guess cannot be checked against the digest.
+    /// Digests for different purposes differ.
     pub(crate) fn digest(&self, purpose: &str, text: &[u8]) -> [u8; 32] {
         let mut context = hmac::Context::with_key(&self.digests);
         context.update(purpose.as_bytes());
@@ -94,7 +94,7 @@ fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// Creates the file completely or not at all. If another process was faster, its file is kept.
+/// Creates the file atomically. If another process has already created the file, that file is kept.
 fn make(path: &Path, fresh: &[u8; LENGTH]) -> io::Result<()> {
     let beside = beside(path);
     let written = private_file::create(&beside).and_then(|mut file| {

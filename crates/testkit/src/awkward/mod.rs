@@ -1,9 +1,9 @@
-//! Servers that resist being ended, each in its own way, together with the processes that they start. They use no protocol.
+//! Servers that resist being stopped, each in its own way, and the processes that they start. They use no protocol.
 //!
-//! Every process of a kind keeps the same named pipe open for writing, and writes one line when it has reached its state. So a
-//! reader sees when all processes have started, and the end of the pipe shows that none is left: no process can be missed. A
-//! process that the product does not end ends by itself after two minutes. It must not use any of the product's code, because
-//! it judges that code.
+//! A server and all processes that it starts keep the same named pipe open for writing. Each process writes one
+//! line once it has reached its final state, so a reader sees when all of them have started. The pipe reaches its
+//! end only when no process is left, so no process can be overlooked. A process that the product does not end exits
+//! by itself after two minutes. This module must not use any of the product's code, because it tests that code.
 
 mod roles;
 
@@ -13,7 +13,8 @@ use roles::{Place, Role};
 
 /// The path of the program `awkward`, which is built when a test process first asks for it.
 ///
-/// # Panics Panics if the program cannot be built, because no test that needs it can run then.
+/// # Panics
+/// Panics if the program cannot be built, because no test that needs it can run then.
 pub fn program() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| crate::program::program("awkward")).clone()
@@ -22,17 +23,17 @@ pub fn program() -> PathBuf {
 /// The ways in which a server can be awkward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Kind {
-    /// Ends with its stdin, and starts nothing.
+    /// Exits when its stdin ends, and starts no processes.
     Polite,
     /// Ignores its stdin.
     NeverReads,
     /// Ignores SIGTERM and its stdin.
     Deaf,
-    /// Closes its stdin and goes on.
+    /// Closes its stdin and keeps running.
     ClosesStdin,
-    /// Closes its stdout and goes on.
+    /// Closes its stdout and keeps running.
     ClosesStdout,
-    /// Writes to stderr without end.
+    /// Writes to stderr endlessly.
     Loud,
     /// Stops itself by SIGSTOP.
     Stopped,
@@ -44,25 +45,25 @@ pub enum Kind {
     DeafHelper,
     /// Starts a helper with a process group of its own.
     OwnGroup,
-    /// Starts a helper with a session of its own that ignores SIGTERM.
+    /// Starts a helper that ignores SIGTERM and has a session of its own.
     OwnSession,
-    /// Starts a daemon: an orphan with a session of its own, without any pipe of its parents.
+    /// Starts a daemon: an orphan that has a session of its own and none of its parent's standard streams.
     Daemon,
-    /// Starts a daemon that ignores SIGTERM, and exits.
+    /// Starts a daemon that ignores SIGTERM; then the server exits.
     LeavesDaemon,
-    /// Starts a deaf helper, which has a session of its own and stops itself.
+    /// Starts a helper that ignores SIGTERM, has a session of its own, and stops itself by SIGSTOP.
     StoppedHelper,
-    /// Starts a helper that adopts orphans, never reaps them, and has a daemon.
+    /// Starts a helper that adopts orphans without ever reaping them, and that starts a daemon.
     Adopter,
     /// Starts a helper that starts a helper, and so on.
     Deep,
     /// Starts processes that end and are never reaped.
     Zombies,
-    /// Starts processes all the time, each deaf and in a session of its own.
+    /// Starts processes continuously; each ignores SIGTERM and has a session of its own.
     Storm,
     /// Starts a daemon that starts its successor and exits, and so on.
     Chain,
-    /// Starts a deaf daemon and kills its own parent.
+    /// Starts a daemon that ignores SIGTERM, and kills its own parent.
     KillsParent,
 }
 
@@ -77,7 +78,7 @@ impl Kind {
         clap::ValueEnum::to_possible_value(&self).map_or_else(String::new, |word| word.get_name().to_owned())
     }
 
-    /// The number of lines that its processes write until all have reached their state.
+    /// The number of lines that the server and its processes write until all of them have reached their state.
     pub fn lines(self) -> usize {
         match self {
             Self::Helpers | Self::LeavesHelpers => 4,
@@ -100,15 +101,15 @@ impl Kind {
 /// The program's arguments.
 #[derive(Clone, Debug, clap::Parser)]
 pub struct Options {
-    /// The way in which it is awkward.
+    /// The kind of awkward server.
     #[arg(value_enum)]
     kind: Kind,
     /// The named pipe.
     pipe: PathBuf,
-    /// Its place in the tree; the server itself if this is missing.
+    /// The role of this process in its server's tree; the default is the server itself.
     #[arg(long, value_enum, default_value_t = Role::Server)]
     role: Role,
-    /// The number of processes between it and its server.
+    /// The number of ancestors of this process, up to and including the server.
     #[arg(long, default_value_t = 0)]
     depth: usize,
 }

@@ -42,7 +42,7 @@ pub(super) enum Role {
     Parent,
     /// Adopts orphans.
     Adopter,
-    /// Starts the next one, and waits.
+    /// Starts the next link of the chain, and waits.
     Link,
     /// Starts its successor, and exits.
     Hop,
@@ -55,7 +55,7 @@ pub(super) enum Role {
 /// A process in its role.
 pub(super) struct Place<'a> {
     options: &'a Options,
-    /// The pipe, inherited by every process that it starts.
+    /// The pipe, which every process that this one starts inherits.
     pipe: File,
     end: Instant,
 }
@@ -68,7 +68,7 @@ impl<'a> Place<'a> {
         Ok(Self { options, pipe, end: Instant::now() + LIFE })
     }
 
-    /// Acts out its role.
+    /// Performs the role of this process.
     pub(super) fn live(&self) -> io::Result<()> {
         match self.options.role {
             Role::Server => self.serve(),
@@ -184,7 +184,8 @@ impl<'a> Place<'a> {
         Ok(())
     }
 
-    /// Reports that this process has reached its state. One line is one write, which no other write can split.
+    /// Reports that this process has reached its state. The line is written in one call, so lines of other
+    /// processes cannot split it.
     fn here(&self) -> io::Result<()> {
         let line = format!("{} {:?} {}\n", self.options.kind.word(), self.options.role, std::process::id());
         (&self.pipe).write_all(line.as_bytes())
@@ -202,7 +203,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Starts another process of the same kind, which no process waits for.
+    /// Starts another process of the same kind, which is never reaped by this one.
     fn start(&self, role: Role, deaf: bool) -> io::Result<()> {
         let Options { kind, pipe, depth, .. } = self.options;
         let own = std::env::current_exe()?;
@@ -231,7 +232,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// A command that runs a program which ignores the signals that a terminal or an owner could send to end it.
+/// A command whose program ignores SIGTERM, SIGINT and SIGHUP; the program is the first argument.
 fn deafened() -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", "trap '' TERM INT HUP; exec \"$0\" \"$@\""]);

@@ -35,7 +35,7 @@ impl Http {
         Self { shows: Some(Box::leak(value.to_owned().into_boxed_str())), ..self }
     }
 
-    /// The same client with another header on each request.
+    /// The same client with one more header on each request.
     #[must_use]
     pub fn carrying(self, name: &str, value: &str) -> Self {
         // Leaked as above.

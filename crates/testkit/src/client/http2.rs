@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::{Headers, soon};
 
-/// A connection; its copies send their requests over the same one.
+/// An HTTP/2 connection. Clones share the connection.
 #[derive(Clone)]
 pub struct Http2 {
     sender: http2::SendRequest<Full<Bytes>>,

@@ -37,7 +37,7 @@ pub fn meta(capabilities: &Value) -> Value {
     })
 }
 
-/// The params of a stateless request: these, plus any metadata that they lack.
+/// The params of a stateless request: `params`, with the metadata from `own` added where `params` has none.
 pub(super) fn with_meta(params: &Value, mut own: Value) -> Value {
     let mut params = params.clone();
     for (key, value) in params["_meta"].as_object().into_iter().flatten() {

@@ -1,4 +1,5 @@
-//! A client of MCP servers for tests: it sends exactly what a test specifies, and shows exactly what arrived.
+//! A client of MCP servers for tests. It sends exactly the bytes that a test specifies, and returns exactly those
+//! that arrived.
 //!
 //! | file | is for |
 //! |---|---|
@@ -7,12 +8,13 @@
 //! | `http2` | requests over HTTP/2, on any stream |
 //! | `lines` | messages over pipes, one per line |
 //! | `message` | the parts of messages |
-//! | `session` | the newest version with a handshake, and the version without one, request by request |
-//! | `wire` | texts of messages in any version over any transport: pipes, HTTP, HTTP+SSE |
-//! | `peer` | a client of any version on top of that, with a record of the messages that it sent and received |
+//! | `session` | clients for versions with a handshake and for the stateless version, request by request |
+//! | `wire` | messages as text, in any version, over pipes, HTTP or HTTP+SSE |
+//! | `peer` | a client of any version on top of `wire`, with a record of the messages that it sent and received |
 //!
-//! This module must not know the product that it tests, nor how that is started. Every wait has a deadline, and panics
-//! with the name of what was awaited. Only functions whose names start with `try` or end in `within` leave that to the test.
+//! This module must not know the product under test, or how it is started. Every wait has a deadline; when the
+//! deadline passes, the function panics with a message that names the awaited step. Functions whose names start
+//! with `try` or end in `within` are the exception: there, the test handles the failure.
 
 mod http;
 mod http2;
@@ -34,7 +36,7 @@ pub use reply::Reply;
 pub use session::{Legacy, Modern};
 pub use wire::{Sse, Stream, Wire};
 
-/// The deadline of a step of a test: on a working machine, no step takes longer, however busy the machine is.
+/// The deadline for each step of a test. It is long enough for a very busy machine.
 pub const DEADLINE: Duration = Duration::from_mins(1);
 
 /// Awaits `step` with a deadline.

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use super::message::{hello, notification, with_meta};
 use super::{Stream, Wire, meta, request};
 
-/// The metadata by which a notification names its listen stream.
+/// The metadata key with which a notification identifies its listen stream.
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// The requests whose header mirrors a name.
+/// The requests that repeat a name from their body in a header.
 const NAMED: [&str; 6] =
     ["tools/call", "prompts/get", "resources/read", "tasks/get", "tasks/update", "tasks/cancel"];
 
@@ -28,13 +28,13 @@ pub struct Line {
 pub struct Peer {
     /// The transport of its messages.
     pub wire: Wire,
-    /// The version that it requests; a number in the first version.
+    /// The protocol version that the client requests; a number for the oldest version, otherwise a string.
     pub version: Value,
-    /// The capabilities that it declares.
+    /// The capabilities that the client declares.
     pub capabilities: Value,
     /// The level of log messages that each request asks for, in the version without a handshake.
     pub level: Option<&'static str>,
-    /// All messages that it sent and received, until a test takes them.
+    /// All messages that the client has sent and received since a test last took the record.
     pub record: Vec<Line>,
     /// The prefix of its IDs; may be empty.
     pub topic: &'static str,
@@ -42,7 +42,7 @@ pub struct Peer {
     pub next: u64,
 }
 
-/// A request whose messages are still to be read.
+/// A request that was sent, and whose messages have not all been read.
 pub struct Turn {
     /// The request's ID.
     pub id: Value,
@@ -75,7 +75,7 @@ impl Peer {
         Self { wire, version, capabilities, level: None, record: Vec::new(), topic: "", next: 1 }
     }
 
-    /// Introduces itself; returns the answer to `initialize` or `server/discover`.
+    /// Performs the handshake or, in the stateless version, sends `server/discover`; returns the answer.
     pub async fn introduce(&mut self) -> Value {
         if self.wire.is_stateless() {
             return self.ask("server/discover", &json!({})).await;
@@ -162,7 +162,8 @@ impl Peer {
         self.ask("tools/call", &json!({"name": tool, "arguments": arguments})).await
     }
 
-    /// Sends a request and answers the server's questions until it is done. Returns the questions and the answer.
+    /// Sends a request, answers the server's questions with `answer`, and waits for the final answer. Returns the
+    /// questions and the final answer.
     pub async fn converse(
         &mut self,
         method: &str,
@@ -224,8 +225,8 @@ impl Peer {
         self.note(true, Ok(message));
     }
 
-    /// Cancels a request as the version and the transport require. Keep the returned turn until the request has ended: if a
-    /// version has a cancellation notification, closing the connection does not cancel the request.
+    /// Cancels a request in the manner that the version and the transport require. If a turn is returned, keep it
+    /// until the request has ended: the notification cancels the request, and the connection must stay open.
     pub async fn cancel(&mut self, turn: Turn) -> Option<Turn> {
         let stateless = self.wire.is_stateless();
         if !stateless || self.wire.is_pipe() {

@@ -1,5 +1,5 @@
-//! Clients of one HTTP endpoint, request by request: one for versions with a handshake, one for the version without. This module
-//! must not read anything that a test has not requested.
+//! Clients of one HTTP endpoint, request by request: one client for versions with a handshake, one for the
+//! stateless version. This module reads only what a test requests.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::message::{hello, notification, with_meta};
 use super::{Headers, Http, LEGACY, MODERN, Reply, meta, request};
 
-/// A client of a version with a handshake, in its session.
+/// A client in a session, for versions with a handshake.
 pub struct Legacy {
     /// The server.
     pub http: Http,
@@ -52,7 +52,7 @@ impl Legacy {
         [("Mcp-Session-Id", &self.id), ("MCP-Protocol-Version", &self.version)]
     }
 
-    /// Sends a message with the session's headers, and further ones.
+    /// Sends a message with the session's headers and the headers `more`.
     pub async fn post(&self, more: Headers<'_>, body: &str) -> Reply {
         let headers: Vec<_> = self.headers().into_iter().chain(more.iter().copied()).collect();
         self.http.post(&self.path, &headers, body).await

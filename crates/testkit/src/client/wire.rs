@@ -11,7 +11,7 @@ use super::{Http, Lines, MODERN, Reply};
 pub struct Wire {
     carrier: Carrier,
     version: String,
-    /// Messages that arrived while others were awaited, if all arrive on the same stream.
+    /// Messages that arrived on a shared stream while other messages were awaited.
     inbox: VecDeque<String>,
 }
 
@@ -42,9 +42,9 @@ pub struct Sse {
 pub enum Stream {
     /// The queue in which all messages arrive.
     Shared,
-    /// A separate connection, of which nothing has been read.
+    /// A separate connection from which nothing has been read.
     Sent(TcpStream),
-    /// A separate connection, of which only the head of the answer has been read.
+    /// A separate connection from which only the head of the answer has been read.
     Open(Box<Reply>),
 }
 
@@ -86,7 +86,7 @@ impl Wire {
         matches!(self.carrier, Carrier::Lines(_))
     }
 
-    /// The HTTP client beneath, and the session's id if there is one.
+    /// The underlying HTTP client, and the session's ID, which is empty if there is no session.
     pub fn web(&self) -> (Http, &str) {
         let Carrier::Streamable(web) = &self.carrier else { panic!("not over one endpoint") };
         (web.http, web.session.as_deref().unwrap_or_default())
@@ -98,7 +98,8 @@ impl Wire {
         sse
     }
 
-    /// The headers of a message: those of its session and, in the stateless version, those that mirror its body.
+    /// The headers of a message: the session's headers and, in the stateless version, the headers that repeat parts
+    /// of the body.
     fn headers<'a>(&'a self, method: &'a str, name: Option<&'a str>) -> (Http, Vec<(&'a str, &'a str)>) {
         let (http, session) = self.web();
         let mut headers = Vec::new();
@@ -115,7 +116,7 @@ impl Wire {
         (http, headers)
     }
 
-    /// Sends a request; `name` is the value that its header mirrors, if any.
+    /// Sends a request; `name` is the value of the `Mcp-Name` header, if the request has one.
     pub async fn request(&mut self, text: &str, method: &str, name: Option<&str>) -> Stream {
         if !matches!(self.carrier, Carrier::Streamable(_)) {
             self.tell(text).await;
@@ -144,8 +145,8 @@ impl Wire {
         self.next_that(stream, |_| true).await
     }
 
-    /// The next message of a stream. If all messages arrive on the same stream, the next one that is `wanted`; the
-    /// others are kept for later.
+    /// The next message of a stream. On a shared stream, returns the next message for which `wanted` returns true,
+    /// and keeps the others for later.
     pub async fn next_that(&mut self, stream: &mut Stream, wanted: impl Fn(&str) -> bool) -> String {
         if !matches!(stream, Stream::Shared) {
             let reply = stream.reply().await;
@@ -234,7 +235,7 @@ impl Sse {
 }
 
 impl Stream {
-    /// The answer's head, over HTTP.
+    /// The HTTP answer on this stream; its head is read first if necessary.
     pub async fn reply(&mut self) -> &mut Reply {
         if let Self::Sent(_) = self {
             let Self::Sent(sent) = std::mem::replace(self, Self::Shared) else { unreachable!("just seen") };

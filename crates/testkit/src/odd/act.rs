@@ -1,4 +1,4 @@
-//! The server's reaction to one request, as data: stdio and HTTP perform it each in their own way.
+//! The server's reaction to one request, as data. The modules for stdio and HTTP each perform it in their own way.
 
 use std::time::Duration;
 

@@ -54,7 +54,7 @@ fn connection(mut stream: TcpStream, server: &Server) -> io::Result<()> {
     stream.shutdown(Shutdown::Both)
 }
 
-/// The further use of the connection.
+/// The decision whether a connection is used again.
 #[derive(PartialEq)]
 enum After {
     Stay,
@@ -94,7 +94,7 @@ fn head(out: &mut TcpStream, kind: &str, length: Option<u64>) -> io::Result<()> 
     )
 }
 
-/// Sends one message, or something in its place, as a JSON body.
+/// Sends one message as a JSON body, or whatever the acts specify instead of a message.
 fn single(out: &mut TcpStream, acts: &[Act]) -> io::Result<After> {
     const JSON: &str = "application/json";
     for act in acts {

@@ -1,11 +1,11 @@
-//! Incoming and outgoing messages. Data that is passed on is kept as the bytes that arrived.
+//! Incoming and outgoing messages. Data that is passed on keeps its exact bytes.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// A request, a notification (no ID), or a response (no method). Its other fields may have any content: a field
-/// with an unexpected value counts as absent.
+/// A request, a notification (no ID), or a response (no method). Other fields may have any content. A field with an
+/// unexpected value is treated as absent.
 #[derive(Deserialize)]
 pub(super) struct Message<'a> {
     #[serde(borrow)]

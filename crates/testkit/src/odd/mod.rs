@@ -1,9 +1,9 @@
 //! An upstream that misbehaves on request, to prove that no other client or upstream is affected.
 //!
 //! It initializes correctly and lists one tool per misbehavior ([`tools`]); calling the tool triggers it. One more
-//! tool, `raw`, proves losslessness: it returns the exact bytes that arrived and sends the exact bytes that it is told
-//! to. It uses stdio or HTTP, on plain threads. It must not use any of the product's code, because it judges that
-//! code.
+//! tool, `raw`, tests whether bytes pass through unchanged: it returns the exact bytes that arrived, and sends the
+//! exact bytes that its arguments contain. The upstream uses stdio or HTTP, on plain threads. It must not use any
+//! of the product's code, because it tests that code.
 //!
 //! ```text
 //! odd --stdio | --http 127.0.0.1:0 [--modern] [--init silent|garbage|die|error] [--loop-pages [same|fresh]] [--banner]
@@ -31,7 +31,8 @@ pub use server::{Init, Pages, Server};
 
 /// The path of the program `odd`, which is this server; it is built when a test process first asks for it.
 ///
-/// # Panics Panics if the program cannot be built, because no test that needs it can run then.
+/// # Panics
+/// Panics if the program cannot be built, because no test that needs it can run then.
 pub fn program() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| crate::program::program("odd")).clone()

@@ -17,7 +17,7 @@ use super::{
 /// The longest line that is read, in bytes.
 const LINE: u64 = 256 << 20;
 
-/// The number of calls that may wait at the same time; further ones run one after the other.
+/// The maximum number of calls that may wait at the same time; additional calls are executed one after the other.
 const WAITING: usize = 1000;
 
 /// Answers each line until the input ends (exit code 0) or a call ends the server (its exit code).

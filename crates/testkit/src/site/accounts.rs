@@ -15,7 +15,7 @@ pub struct Account {
     pub name: &'static str,
     /// The application password as the site shows it, in groups of four.
     pub password: &'static str,
-    /// The one role.
+    /// The account's only role.
     pub role: &'static str,
     /// Some of the role's capabilities, under their WordPress names.
     pub capabilities: &'static [&'static str],
@@ -80,7 +80,8 @@ impl Account {
     }
 }
 
-/// The account that an `Authorization` header proves. As in WordPress, spaces in the password do not count.
+/// The account whose credentials are in an `Authorization` header. As in WordPress, spaces in the password are
+/// ignored.
 pub(super) fn identify(header: &str) -> Option<Account> {
     let text = String::from_utf8(STANDARD.decode(header.strip_prefix("Basic ")?).ok()?).ok()?;
     let (user, password) = text.split_once(':')?;

@@ -1,4 +1,4 @@
-//! `buddyboss/v1`: its members, with the platform's errors.
+//! The member routes of `buddyboss/v1`, with the error messages of the real platform.
 
 use serde_json::{Value, json};
 

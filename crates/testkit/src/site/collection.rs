@@ -19,7 +19,7 @@ pub(super) struct Kind {
     pub(super) name: &'static str,
     /// The code and the message for an ID that does not exist.
     pub(super) missing: (&'static str, &'static str),
-    /// True if its title and content are rendered.
+    /// True if the title and the content of an item are rendered.
     pub(super) rendered: bool,
     /// True if deleting without `force` moves an item to the trash.
     pub(super) trash: bool,

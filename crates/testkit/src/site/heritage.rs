@@ -1,5 +1,5 @@
-//! Two encyclopaedias and two registers of monuments. Their paths do not overlap, so one site serves all four, below
-//! any base address.
+//! Two encyclopaedias and two registers of monuments. Their paths do not overlap, so one site can serve all four.
+//! Any base path may come before them.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! An image host that answers like imgbb's API (version 1), and a picture of the site itself.
+//! An image host that answers like imgbb's API (version 1), and a picture on the site itself.
 
 use serde_json::json;
 
@@ -7,12 +7,12 @@ use super::request::Request;
 
 /// The path of the host's API.
 const HOST: &str = "/images/1";
-/// The key that it accepts.
+/// The key that the host accepts.
 const KEY: &str = "key-of-images";
-/// The beginning of a GIF picture; nobody reads further.
+/// The beginning of a GIF picture; no test reads more than this.
 const PICTURE: &str = "GIF89a";
 
-/// Answers if the path belongs to either, on the site at `base`.
+/// Answers if the path belongs to the image host or to the picture; `base` is the site's URL.
 pub(super) fn answer(request: &Request, base: &str) -> Option<Answer> {
     if request.path == "/wp-content/uploads/picture.gif" {
         let headers = vec![("Content-Type", "image/gif".to_owned())];

@@ -1,5 +1,5 @@
-//! A service that requires a user's consent first: it refuses every caller, and names the place for consent as OAuth
-//! 2.1 requires (RFC 9728 for the resource, RFC 8414 for the server, RFC 7591 for its clients).
+//! A service that requires a user's consent first: it refuses every caller, and announces where consent is given,
+//! as OAuth 2.1 requires (RFC 9728 for the resource, RFC 8414 for the server, RFC 7591 for its clients).
 
 use serde_json::json;
 

@@ -57,17 +57,17 @@ pub struct Site {
 }
 
 impl Site {
-    /// Its URL, without a slash at the end.
+    /// The site's URL, without a slash at the end.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// All requests that it has got so far.
+    /// All requests that the site has received so far.
     pub fn received(&self) -> Vec<Received> {
         self.record.all()
     }
 
-    /// Waits until it has stopped.
+    /// Waits until the site has stopped.
     pub async fn wait(&self) {
         self.stop.closed().await;
     }

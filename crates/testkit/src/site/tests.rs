@@ -1,4 +1,4 @@
-//! The site answers like the real ones, and records requests.
+//! Tests that the site answers like the real services, and that it records requests.
 
 use std::net::{Ipv4Addr, SocketAddr};
 

@@ -1,6 +1,6 @@
 //! The part of the budget for data that is kept because it may be useful later: events for clients that reconnect,
-//! ready pages, catalogues. Nothing waits for these bytes. All kept bytes are counted; when there are too many, a task is woken,
-//! which drops the oldest data. This module must not know what is kept.
+//! ready pages, catalogues. No operation waits for these bytes. All kept bytes are counted; when there are too
+//! many, a task is woken that drops the oldest data. This module must not know what is kept.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -76,7 +76,7 @@ impl KeptPart {
     }
 }
 
-/// The bytes that one owner keeps; they no longer count when this value is dropped.
+/// The number of bytes that one owner keeps. When this value is dropped, the bytes are no longer counted.
 #[derive(Debug)]
 pub struct KeptCount {
     part: &'static KeptPart,

@@ -1,11 +1,11 @@
 //! One budget of bytes for the large buffers of the whole process. If there are many large messages at once, they wait
 //! for one another instead of exhausting the memory. This module must not know what the bytes mean.
 //!
-//! Requests and answers have separate parts: an answer never waits for a request's bytes, so the two cannot block each
-//! other. In addition, there is a lane for answers, which one buffer at a time can use: the answer that has waited
-//! longest may grow in it beyond the budget. Otherwise, answers that each hold some of the bytes could block one
-//! another forever. Translated answers are counted once they exist, without waiting. While many of them are
-//! undelivered, the lane is closed.
+//! Requests and answers have separate parts: an answer never waits for a request's bytes, so the two cannot block
+//! each other. In addition, answers have a lane, which only one buffer at a time can use: in the lane, the answer
+//! that has waited longest may grow beyond the budget. Otherwise, answers that each hold a part of the bytes could
+//! block one another forever. Translated answers are counted once they exist, without waiting. While many of them
+//! are undelivered, the lane is closed.
 //!
 //! A third part, [`KeptPart`], is for data that may be useful later. Nothing waits there; the oldest data is dropped.
 //!
@@ -139,8 +139,9 @@ impl Reservation {
         if self.in_lane { usize::MAX } else { self.held.max(FREE) }
     }
 
-    /// Grows, so that a buffer may have this many bytes; waits for free bytes until `deadline`. The reservation keeps
-    /// the bytes that it already holds. It is safe to drop the future and call this function again.
+    /// Grows the reservation until it covers a buffer of this many bytes; waits for free bytes until `deadline`.
+    /// The reservation keeps the bytes that it already holds. It is safe to drop the future and call this function
+    /// again.
     ///
     /// # Errors
     /// Returns [`OutOfMemory`] if too few bytes become free in time.

@@ -1,5 +1,5 @@
-//! One part of a budget: the free bytes, and the buffers that wait for some, first come, first served. This module must
-//! not know the contents of the buffers.
+//! One part of a budget: the free bytes, and a queue of buffers that wait for free bytes, first come, first served.
+//! This module must not know the contents of the buffers.
 
 use std::collections::VecDeque;
 
@@ -21,7 +21,7 @@ pub(super) struct Pool {
 struct PoolState {
     total: usize,
     used: usize,
-    /// The part of the used bytes that was counted without waiting.
+    /// The number of used bytes that were counted without waiting.
     overdrawn: usize,
     lane_is_taken: bool,
     queue: VecDeque<Waiter>,
@@ -66,7 +66,7 @@ impl Pool {
         self.state.lock().total
     }
 
-    /// Takes bytes or the lane, and waits for either until `deadline` at the latest.
+    /// Takes bytes or the lane; if neither is free, waits until `deadline` at the latest.
     pub(super) async fn take(&self, bytes: usize, deadline: Instant) -> Result<Granted, OutOfMemory> {
         let mut queued = {
             let mut state = self.state.lock();
@@ -120,8 +120,9 @@ impl PoolState {
         self.total.saturating_sub(self.used) >= bytes
     }
 
-    /// Returns true if the next buffer may grow without a limit. A buffer that grew in the lane is later counted without waiting,
-    /// like a translated answer. The next buffer waits until most of the bytes that were counted in this way have been delivered.
+    /// Returns true if the next buffer may grow without a limit. A buffer that grew in the lane is later counted
+    /// without waiting, like a translated answer. The next buffer waits while such bytes take more than half of the
+    /// total.
     fn lane_is_free(&self) -> bool {
         !self.lane_is_taken && self.overdrawn <= self.total / 2
     }

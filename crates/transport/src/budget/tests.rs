@@ -1,4 +1,5 @@
-//! Buffers that wait for one another, and growing, keeping and dropping in random order.
+//! Tests of buffers that wait for one another, and of reservations that grow, are kept and are dropped in random
+//! order.
 
 use std::time::Duration;
 
@@ -105,7 +106,7 @@ async fn what_exists_already_is_counted_beyond_the_limit_and_closes_the_lane() {
 #[derive(Debug, Clone)]
 enum Step {
     Grow(usize, usize),
-    /// Waits, and gives up before it is served.
+    /// The buffer waits, and gives up before it is served.
     GiveUp(usize, usize),
     Drop(usize),
 }
@@ -122,8 +123,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Counts return to zero, only the lane exceeds the limit, and a buffer that gives up leaves nothing
-    /// behind.
+    /// Tests that counts return to zero, that only the lane exceeds the limit, and that a buffer that gives up
+    /// stays counted nowhere.
     #[test]
     fn counts_return_to_zero(steps in steps()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();

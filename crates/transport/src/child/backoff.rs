@@ -13,8 +13,8 @@ const LONGEST: Duration = Duration::from_secs(30);
 /// not have to wait long for it.
 const LONGEST_AFTER_CALLS: Duration = Duration::from_secs(4);
 
-/// The running time after which a child counts as healthy: if the child ends later than this, its end counts as the
-/// first one.
+/// The running time after which a child is considered healthy: if the child ends later than this, the delay starts
+/// again at its minimum.
 const HEALTHY: Duration = Duration::from_mins(1);
 
 /// Counts how often one upstream's child has ended. The delay between an end and the next start is 0.5 s, 1 s, 2 s …

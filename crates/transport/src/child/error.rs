@@ -120,7 +120,7 @@ pub struct Exit {
     pub asked: bool,
     /// The cap that ended the child, or may have ended it.
     pub cap: Option<CapUse>,
-    /// The kept part of the child's stderr, without control characters.
+    /// The last part of the child's stderr, without control characters.
     pub stderr: Arc<str>,
 }
 
@@ -153,7 +153,7 @@ impl fmt::Display for Exit {
                 write!(f, "was ended by signal {signal}{}", signal_name(signal))?;
             }
             Some((None, None)) => f.write_str("ended in an unknown way")?,
-            None => f.write_str("is gone; its exit status was never reported")?,
+            None => f.write_str("has ended, but its exit status was never reported")?,
         }
         if let Some(cap) = &self.cap {
             write!(f, "; {cap}")?;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, test_kill_process_group, waitpgid};
 use tokio::time::{Instant, sleep};
 
-/// A process group, named by its leader. The number of a group is not reused while the group has members. So the
-/// number stays valid after the leader was reaped, as long as there is a process to signal.
+/// A process group, identified by the process id of its leader. The number is not reused while the group has
+/// members, so it stays valid after the leader was reaped, as long as there is a process to signal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group(Pid);
 
@@ -33,8 +33,8 @@ impl Group {
         test_kill_process_group(self.0) != Err(rustix::io::Errno::SRCH) && !self.is_dead()
     }
 
-    /// Returns true if all remaining members have ended and only wait to be reaped by the machine's first process.
-    /// Some first processes do this late or never.
+    /// Returns true if all remaining members have ended and only wait to be reaped by the init process (PID 1).
+    /// Some init processes do this late or never.
     #[cfg(target_os = "linux")]
     fn is_dead(self) -> bool {
         let group = self.0.as_raw_nonzero().get();

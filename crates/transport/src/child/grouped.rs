@@ -1,5 +1,5 @@
 //! A child of this process in its own process group: this is how children run without a guardian. A descendant that
-//! leaves the group escapes. This module must not know grace periods: the owner decides when to end a child.
+//! leaves the group is not ended. This module must not know grace periods: the owner decides when to end a child.
 
 use std::{
     io,
@@ -23,7 +23,7 @@ impl GroupedServer {
     /// Starts a child. Call this function in the runtime of the thread that outlives all children.
     ///
     /// # Errors
-    /// Returns the system's reason why the child cannot be started.
+    /// Returns the system's error if the child cannot be started.
     pub(super) fn start(program: ServerProgram) -> io::Result<(Self, Pipes)> {
         let mut child = spawn(command(program))?;
         let broken = || io::Error::from(io::ErrorKind::BrokenPipe);

@@ -90,8 +90,8 @@ impl Handle {
     /// Adds a line, given without its newline, to the queue for the child's stdin; the newline is appended here. Lines
     /// of one sender arrive in order; lines that wait at the same time are written together.
     ///
-    /// Line breaks inside `line` become spaces: in JSON, they can only be white space between tokens, and on this
-    /// transport, each of them would start a new message.
+    /// Line breaks inside `line` become spaces: in JSON, a line break can only be white space between tokens, but
+    /// on this transport it would start a new message.
     ///
     /// # Errors
     /// Returns [`ChildError::Stalled`] if the queue has no room within [`Limits::send`] (immediately if a sender has
@@ -143,15 +143,15 @@ impl Handle {
         self.0.shared.ended("stdin", EXPLANATION).await
     }
 
-    /// Ends the child, and waits until its process group has no members left. Closes the child's stdin, sends SIGTERM
-    /// to the group after [`Limits::stdin_grace`], and SIGKILL after [`Limits::term_grace`]. Several callers may wait.
-    /// If the child is gone, this function returns immediately. Dropping the future does not cancel the stop.
+    /// Ends the child, and waits until none of its processes is left. Closes the child's stdin, sends SIGTERM to
+    /// its processes after [`Limits::stdin_grace`], and SIGKILL after [`Limits::term_grace`]. Several callers may
+    /// wait. If the child is gone, this function returns immediately. Dropping the future does not cancel the stop.
     pub async fn stop(&self) -> Exit {
         self.0.shared.ask_stop();
         self.gone().await
     }
 
-    /// Waits until the child and its group are gone, without asking the child to stop.
+    /// Waits until none of the child's processes is left, without asking the child to stop.
     pub async fn gone(&self) -> Exit {
         let shared = &self.0.shared;
         let mut stage = shared.stage.subscribe();

@@ -40,7 +40,7 @@ pub(super) struct Launched {
     pub(super) alive: Alive,
 }
 
-/// Stops the child when dropped, unless the child's owner has taken over.
+/// Stops the child when dropped, unless the owner of the child has taken over by then.
 pub(super) struct Alive(Option<Arc<Shared>>);
 
 impl Alive {

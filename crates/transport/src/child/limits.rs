@@ -16,7 +16,7 @@ pub struct Limits {
     pub stderr_bytes: usize,
     /// The time that the child may take to exit after its stdin is closed, before SIGTERM.
     pub stdin_grace: Duration,
-    /// The time that the child's process group may take to end after SIGTERM, before SIGKILL.
+    /// The time that the child's processes may take to end after SIGTERM, before SIGKILL.
     pub term_grace: Duration,
 }
 

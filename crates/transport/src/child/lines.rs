@@ -17,7 +17,7 @@ use super::{
 /// The size of a read, in bytes. It equals the default capacity of a pipe, so one call empties the pipe.
 const CHUNK: usize = 64 << 10;
 
-/// The free space, in bytes, that the current chunk must have; if it has less, a new chunk is allocated.
+/// The minimum free space of the current chunk, in bytes; below it, a new chunk is allocated.
 const LEAST: usize = 16 << 10;
 
 /// The number of bytes that are still read after the child's exit; this is more than a pipe holds. Later output is
@@ -64,8 +64,8 @@ impl Lines {
     }
 
     /// Returns the next line without its line ending, exactly as the child wrote it: neither UTF-8 nor JSON is
-    /// checked. Empty lines are skipped; a last line without a newline counts. All lines of one read are returned
-    /// without waiting. It is safe to drop the future and call this function again.
+    /// checked. Empty lines are skipped; a last line without a newline is returned as well. Lines that have already
+    /// been read are returned without waiting. It is safe to drop the future and call this function again.
     ///
     /// # Errors
     /// Returns [`ChildError::LineTooLong`] or [`ChildError::OutOfMemory`] once for each such line; the next call continues after

@@ -20,7 +20,7 @@ impl ServerProcess {
     /// Waits until the child's program runs, and returns its process id.
     ///
     /// # Errors
-    /// Returns the system's reason why the program does not run.
+    /// Returns the system's error if the program cannot be run.
     pub(super) async fn started(&mut self) -> io::Result<u32> {
         match self {
             Self::Grouped(server) => Ok(server.pid),

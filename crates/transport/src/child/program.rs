@@ -25,7 +25,7 @@ pub(crate) struct ServerProgram {
 }
 
 impl ServerProgram {
-    /// Returns the program as bytes: three counts, and then each text, preceded by its length.
+    /// Returns the program as bytes: three counts, followed by the texts, each of which is preceded by its length.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for count in [self.args.len(), self.env.len(), usize::from(self.cwd.is_some())] {

@@ -67,7 +67,7 @@ pub enum SpawnError {
 }
 
 impl SpawnError {
-    /// Returns true if the same start may succeed in a moment without any change.
+    /// Returns true if another attempt may soon succeed without any change.
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::TooMany { .. } | Self::Other { .. })
     }
@@ -78,7 +78,7 @@ pub(super) fn name(program: &str) -> &str {
     program.rsplit('/').find(|part| !part.is_empty()).unwrap_or(program)
 }
 
-/// Rejects a spec that the system would reject without naming the part at fault.
+/// Rejects a spec that the system would reject anyway; unlike the system, names the part at fault.
 pub(super) fn check(spec: &Spec) -> Result<(), SpawnError> {
     let refuse = |reason: String| Err(SpawnError::Invalid { program: printable(&spec.program), reason });
     if spec.program.is_empty() {
@@ -189,8 +189,8 @@ fn search_path(spec: &Spec) -> Option<String> {
     }
 }
 
-/// Returns the file that was meant: the first executable file with that name in `PATH`, or else the first file with
-/// that name.
+/// Returns the file to which the spec refers: the first executable file with that name in `PATH`, or, if there is
+/// none, the first file with that name.
 fn find(spec: &Spec) -> Option<PathBuf> {
     let cwd = spec.cwd.as_deref().unwrap_or(Path::new(""));
     if spec.program.contains('/') {

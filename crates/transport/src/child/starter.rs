@@ -47,7 +47,7 @@ impl Starter {
         Self { launcher, reaper }
     }
 
-    /// Starts a child, or at least begins to start it.
+    /// Starts a child. Under a guardian, only begins the start: see [`ServerProcess::started`].
     pub(super) async fn start(
         &mut self,
         spec: &Spec,
@@ -98,7 +98,7 @@ impl Starter {
     }
 }
 
-/// Returns true if this process is the first of its machine or container, which adopts all orphans.
+/// Returns true if this process is the init process (PID 1) of its machine or container, which adopts all orphans.
 #[cfg(target_os = "linux")]
 pub(super) fn is_first() -> bool {
     rustix::process::getpid().is_init()

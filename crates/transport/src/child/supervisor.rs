@@ -41,7 +41,7 @@ pub(super) enum Phase {
     Killing,
 }
 
-/// Counts one child, from the request to start it until its group is gone.
+/// One child's share of the count, from the request to start the child until its group is gone.
 pub(super) struct Slot(watch::Sender<usize>);
 
 impl Drop for Slot {
@@ -145,8 +145,9 @@ impl Supervisor {
         timeout(deadline, count.wait_for(has_room)).await.is_ok()
     }
 
-    /// Stops all children, and waits until they have ended. Children that are left at `deadline` are killed without
-    /// further grace. From now on, no child is started. Returns the number of children that could not be ended.
+    /// Stops all children, and waits until they have ended. Children that still run at `deadline` are killed
+    /// without further grace. After this call, no child can be started. Returns the number of children that could
+    /// not be ended.
     pub async fn shutdown(&self, deadline: Duration) -> usize {
         let mut count = self.0.count.subscribe();
         self.0.phase.send_if_modified(|phase| {

@@ -27,7 +27,8 @@ pub struct FamilyUsage {
 /// The maximum number of processes that are counted.
 const MOST: usize = 256;
 
-/// Returns what a process and its descendants use; `None` if this is unknown. This reads files of the system for each process.
+/// Returns the memory use of a process and its descendants, and their number; `None` if this is unknown. This reads
+/// files of the system for each process.
 pub fn family_usage(pid: u32) -> Option<FamilyUsage> {
     let mut usage = FamilyUsage { resident_bytes: resident_bytes(pid)?, descendants: 0 };
     let mut family = vec![pid];

@@ -30,7 +30,8 @@ pub(super) struct WriterCapacity {
     pub(super) permits: Semaphore,
     /// True if a sender has waited without success since the child last took a byte; the next senders wait less.
     pub(super) stalled: AtomicBool,
-    /// The number of lines that were ever added to the queue. The number is incremented after a line was added.
+    /// The number of lines that have been added to the queue since the start. It is incremented after a line was
+    /// added.
     queued: AtomicU64,
     /// The number of lines that the child may have read completely.
     offered: AtomicU64,
@@ -96,8 +97,8 @@ impl Drop for Closing {
     }
 }
 
-/// Writes until the child is asked to stop (waiting lines are still written), is gone, or closes its stdin. When this function
-/// returns, the pipe is closed, which tells a child over stdio to exit.
+/// Writes until the child is asked to stop (waiting lines are still written), is gone, or closes its stdin. When
+/// this function returns, the pipe is closed, which signals the child to exit.
 pub(super) async fn run(
     stdin: pipe::Sender,
     mut lines: mpsc::UnboundedReceiver<Bytes>,

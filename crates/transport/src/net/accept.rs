@@ -1,5 +1,5 @@
-//! The accept loop: takes connections from a listener until it is told to stop, then lets these connections finish.
-//! This module must not know what is served.
+//! The accept loop: accepts connections from a listener until the stop signal, then lets the open connections
+//! finish. This module must not know what is served.
 
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
@@ -71,7 +71,7 @@ pub struct ServeError(#[from] io::Error);
 /// The reaction to a failed accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AfterError {
-    /// Take the next connection: only this one failed, because it was closed while it waited.
+    /// Accept the next connection: only this one failed, because it was closed while it waited.
     Next,
     /// Wait, because files or memory have run out; otherwise the loop would spin.
     BackOff(Duration),
@@ -165,7 +165,7 @@ impl Acceptor {
         }
     }
 
-    /// Tells connections that have exceeded their time to end, as long as this future is polled.
+    /// Orders connections to end when they have exceeded their time limits. Works as long as this future is polled.
     pub(super) async fn sweep(&self) {
         sweep(&self.roster, &self.limits).await;
     }
@@ -288,19 +288,21 @@ impl Acceptor {
     }
 }
 
-/// The time for which connections are left alone before those without a request in progress are closed.
+/// The pause before each check of the connections while they are being drained. It lets bytes that have just
+/// arrived be noticed.
 const SETTLE: Duration = Duration::from_millis(20);
 
-/// The time within which the last accepted connections must start their first requests; after that, they count as idle.
-/// A balancer on a busy machine may need a while between the connection and the request, and does not repeat a request
-/// whose connection was closed without an answer.
+/// The time within which the last accepted connections must start their first requests; after that, they are
+/// treated as idle. On a busy machine, a load balancer may need a while between the connection and the request, and
+/// it does not repeat a request whose connection was closed without an answer.
 const FIRST_REQUEST: Duration = Duration::from_millis(250);
 
 /// The maximum number of connections over the cap that receive an answer at the same time; further ones are closed
 /// without one.
 const MOST_TURNED_AWAY: usize = 64;
 
-/// The answer to a connection over the cap. With TLS, there is no such answer, because clients would treat it as a broken record.
+/// The answer to a connection over the cap. With TLS, the connection is closed without this answer, because clients
+/// would treat the plain text as a broken record.
 const TOO_MANY: &str = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\ncontent-length: 57\r\n\
      x-content-type-options: nosniff\r\nretry-after: 1\r\nconnection: close\r\n\r\n\
      Too many open connections; close some or try again later\n";

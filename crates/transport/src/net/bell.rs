@@ -1,9 +1,9 @@
 //! The waker of an HTTP/1.1 connection, and the body of a request on it. This module must not know what is requested.
 //!
 //! hyper wakes a connection's task whenever a piece of a request's body has been taken, even after the last piece,
-//! when nothing is left to do. So every request would poll the connection, and the request that runs in the same task,
-//! once more for nothing. To avoid this, the wakes that result from taking a piece are delayed until it is known
-//! whether that piece was the last one.
+//! when nothing is left to do. So for every request, the connection and the request, which run in the same task,
+//! would be polled once more than necessary. To avoid this, the wakes that result from taking a piece are delayed
+//! until it is known whether that piece was the last one.
 
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
@@ -68,7 +68,7 @@ impl Drop for Incoming {
     }
 }
 
-/// Ends the delay of wakes when dropped, whether or not the piece was taken.
+/// Delays wakes until it is dropped, whether or not a piece was taken by then.
 struct Taking;
 
 impl Taking {

@@ -179,7 +179,8 @@ impl BodyStream {
 #[derive(Clone, Debug)]
 pub struct BodySender(mpsc::Sender<Result<Bytes, BodyError>>);
 
-/// The error if the client is gone, so nobody reads the body. Contains no data, because nothing can be done with the bytes.
+/// The error if the client is gone, so nobody reads the body. Unlike [`TrySend::Full`], it does not return the
+/// bytes, because nobody needs them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the reader of this answer has disconnected")]
 pub struct ReaderGone;

@@ -54,7 +54,7 @@ impl Handshakes {
         Self(Arc::new(Counts { all, of_addresses: Mutex::default(), most_of_one }))
     }
 
-    /// Waits for permission, in order among the connections from the same address.
+    /// Waits for permission. Connections from the same address are served in order.
     pub(super) async fn permit(&self, peer: IpAddr) -> HandshakePermit {
         let peer = peer.to_canonical();
         let own = if peer.is_loopback() { None } else { Some(self.of_address(network(peer)).await) };

@@ -23,8 +23,8 @@ pub(super) struct Watched<T> {
     progress: Arc<ConnectionProgress>,
     /// The bytes that an earlier connection over this stream has read but not used.
     left: Bytes,
-    /// The bytes that were read to detect the protocol, or the end of a rest period. There are `held` such bytes, of which
-    /// `given` have been passed on.
+    /// The buffer for bytes that were read to detect the protocol or the end of a rest period. The first `held`
+    /// bytes are in use, and `given` of them have been passed on.
     first: [u8; PREFACE.len()],
     held: u8,
     given: u8,

@@ -16,7 +16,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 /// The number of connections per socket that can wait to be accepted; the kernel may lower it (`net.core.somaxconn`).
 const BACKLOG: i32 = 1024;
 
-/// The reason why it is impossible to listen on an address, with a suggestion.
+/// The error if an address cannot be listened on, with a suggestion.
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
     /// Another process listens there.

@@ -57,7 +57,7 @@ impl TlsError {
         Self { part, problem: problem.into(), help }
     }
 
-    /// The error for a certificate and a key that rustls does not accept together.
+    /// The error for a certificate and a key that rustls rejects in combination.
     pub(super) fn unfit(error: &rustls::Error) -> Self {
         match error {
             rustls::Error::InconsistentKeys(_) => Self::new(
@@ -109,7 +109,7 @@ pub(super) fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>, TlsError
     })
 }
 
-/// The authorities in a text; `help` tells which certificates belong there.
+/// The authorities in a text; `help` is the suggested fix if one of them cannot be used.
 pub(super) fn authorities(pem: &[u8], part: TlsPart, help: &'static str) -> Result<RootCertStore, TlsError> {
     let mut roots = RootCertStore::empty();
     for authority in certificates(pem, part)? {

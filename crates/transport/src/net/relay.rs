@@ -28,8 +28,8 @@ pub trait Rewrite: Send + Sync {
     fn end(&mut self) -> Result<(), String>;
 }
 
-/// A body from another peer, passed on as it arrives. The body is cut short if no byte arrives for the time `stall`; the time that
-/// the reader takes does not count.
+/// A body from another peer, passed on as it arrives. The body is cut short if no byte arrives for the time
+/// `stall`, not counting the time during which the reader takes no bytes.
 pub struct Relay {
     source: ResponseBody,
     stall: Duration,

@@ -60,7 +60,7 @@ pub(super) struct ConnectionProgress {
     writes: AtomicU32,
     requests: AtomicU32,
     in_flight: AtomicU32,
-    /// True if the connection was told to rest but has not noticed yet.
+    /// True if the connection was told to rest but has not reacted yet.
     told_to_rest: AtomicBool,
     waker: Mutex<Option<Waker>>,
 }
@@ -180,7 +180,7 @@ impl Sample {
     }
 }
 
-/// Adds to a counter. Only the connection's own task changes the counter, so a load and a store suffice.
+/// Adds `by` to a counter. Only the connection's own task changes the counter, so a load and a store suffice.
 fn bump(counter: &AtomicU32, by: u32) {
     counter.store(counter.load(Relaxed).wrapping_add(by), Relaxed);
 }
@@ -247,7 +247,7 @@ impl Roster {
         RosterPlace { id, roster: self.0.clone(), progress }
     }
 
-    /// Checks every connection and gives orders to those that have exceeded their time.
+    /// Checks every connection, and gives orders to connections that have exceeded a time limit.
     pub(super) fn sweep(&self, now: Instant, patience: Patience) {
         for entry in lock(&self.0.entries).by_id.values_mut() {
             let sample = entry.progress.sample();

@@ -119,7 +119,8 @@ pub(super) async fn connection(
     }
 }
 
-/// The address that handlers get for a connection from a process of this machine: such a connection has no address.
+/// The address that handlers receive for a connection from a process of this machine, because such a connection has
+/// no address.
 const NO_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// Serves one connection from a process of this machine.

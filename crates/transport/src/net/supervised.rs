@@ -59,7 +59,7 @@ where
         self.graceful_shutdown();
     }
 
-    /// Never gives up the connection, because its streams and windows could not be restored.
+    /// Always returns the connection itself, because its streams and windows could not be restored.
     fn rest(self: Pin<Box<Self>>) -> Result<Watched<T>, Pin<Box<Self>>> {
         Err(self)
     }

@@ -56,8 +56,8 @@ pub struct CredentialRefusal {
 }
 
 impl CredentialRefusal {
-    /// Reads the refusal from a response; returns `None` for any other response. A response with the status 403 is not about
-    /// credentials unless its challenge says that other credentials would suffice (RFC 6750, section 3.1).
+    /// Reads the refusal from a response; returns `None` for any other response. A response with the status 403 is
+    /// about credentials only if its challenge states that other credentials would suffice (RFC 6750, section 3.1).
     pub(super) fn of(
         status: StatusCode,
         headers: &HeaderMap,

@@ -74,7 +74,7 @@ impl Endpoint {
         &self.0
     }
 
-    /// Returns a text of the server from which the secrets in the address have been removed; long texts are truncated.
+    /// Returns the server's text after removing the secrets of the address from it; long texts are truncated.
     pub(super) fn without_secrets(&self, text: &[u8]) -> String {
         let mut shown = String::from_utf8_lossy(&text[..text.len().min(SHOWN)]).into_owned();
         let query = self.0.query().unwrap_or_default();

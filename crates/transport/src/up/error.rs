@@ -34,8 +34,8 @@ pub enum LinkError {
     /// The upstream no longer knows its session.
     #[error("has ended its session")]
     SessionGone,
-    /// The upstream opened a session, and rejected the next message in it: it was restarted in between, or several servers without a
-    /// common memory share the address.
+    /// The upstream opened a session and then rejected the next message in this session. Either the upstream
+    /// restarted in between, or several servers without shared session data use the same address.
     #[error("opened a session, but answered HTTP {status} to the next message in it{}{body}", if body.is_empty() { "" } else { ": " })]
     SessionNotKept {
         /// The status.
@@ -123,8 +123,8 @@ pub enum LinkError {
     /// The upstream rejected the request because there were too many requests, and stated when the next request may follow.
     #[error("answered HTTP 429{}{}", if .0.body.is_empty() { "" } else { ": " }, .0.body)]
     TooMany(Box<TooMany>),
-    /// The upstream rejected the request, and its reaction to a harmless request on the same link does not show whether it still
-    /// knows the link: it may have restarted in between.
+    /// The upstream rejected the request. It may have restarted and lost the session of the link: its reaction to a
+    /// harmless request on the same link did not make this clear.
     #[error("answered HTTP {}{}{}", .0.status, if .0.body.is_empty() { "" } else { ": " }, .0.body)]
     Ambiguous(Box<AmbiguousRefusal>),
     /// Several requests to the upstream have failed in a row. No client's request is sent until the upstream has answered the
@@ -191,8 +191,8 @@ impl LinkError {
         matches!(self, Self::Status { .. })
     }
 
-    /// Returns the state of execution after a failure that may resolve itself in a moment; `None` if a retry is
-    /// useless.
+    /// For a failure that may soon resolve itself, returns whether the request was executed, as far as is known;
+    /// `None` for any other failure, where a retry is useless.
     pub fn passing(&self) -> Option<Execution> {
         match self {
             Self::Http(e) if e.is_unsent() => e.is_passing().then_some(Execution::NotExecuted),

@@ -1,5 +1,6 @@
-//! Tables whose keys are the gateway's own numbers. No outsider chooses these numbers, so a hash that is hard to predict
-//! is not needed, and would take longer than everything else in a look-up. This module must not know what is numbered.
+//! Tables whose keys are the gateway's own numbers. Only the gateway chooses these numbers, so they need no hash
+//! that resists attacks; such a hash would take most of the time of a look-up. This module must not know what is
+//! numbered.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};

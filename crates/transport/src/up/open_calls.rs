@@ -9,8 +9,8 @@ use parking_lot::Mutex;
 
 use super::numbered::Numbered;
 
-/// The maximum number of abandoned calls per link that are tracked. While there are more, no message can be assigned
-/// to an owner.
+/// The maximum number of abandoned calls that are tracked for each link. While a link has more, none of its
+/// messages can be assigned to an owner.
 const MOST_GIVEN_UP: usize = 1024;
 
 /// A party that must not see the messages of other parties: a session, or one call of a client without a session.
@@ -51,7 +51,7 @@ struct OpenCallsState {
     given_up: Numbered<(Owner, Instant)>,
     /// The time until which there may be abandoned calls that are not in the table.
     crowded: Option<Instant>,
-    /// All owners that have ever used the link.
+    /// The owners that have used the link so far: none, one, or several.
     ever: Owners,
 }
 
@@ -151,7 +151,7 @@ impl OpenCalls {
     }
 }
 
-/// An open call. If this value is dropped before the answer, the call counts as abandoned.
+/// An open call. If this value is dropped before the answer, the call is abandoned.
 #[derive(Debug)]
 pub struct OpenCall {
     calls: Arc<OpenCalls>,

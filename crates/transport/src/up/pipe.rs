@@ -43,8 +43,8 @@ impl PipeLink {
     }
 
     /// Sends a client's request under the gateway's own id `key`; its messages go to the returned call. On a pipe,
-    /// most messages do not name their call. A log message goes to the newest call of the only owner with open calls;
-    /// a question goes to the newest call of all.
+    /// most messages do not name their call. So a log message goes to the newest call of an owner, if only this
+    /// owner has open calls, and a question goes to the newest of all calls.
     ///
     /// # Errors
     /// Fails if the child is gone or does not read.
@@ -52,7 +52,7 @@ impl PipeLink {
         self.send(key, text, Some(owner)).await
     }
 
-    /// Sends a request of the gateway itself, without a client behind it, like [`PipeLink::call`].
+    /// Like [`PipeLink::call`], for a request of the gateway itself, which serves no client.
     ///
     /// # Errors
     /// Fails if the child is gone or does not read.

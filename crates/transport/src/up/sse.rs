@@ -141,7 +141,7 @@ impl SseLink {
         self.send(client, key, text, Some(owner)).await
     }
 
-    /// Sends a request of the gateway itself, without a client behind it, like [`SseLink::call`].
+    /// Like [`SseLink::call`], for a request of the gateway itself, which serves no client.
     ///
     /// # Errors
     /// The same as for [`SseLink::call`].

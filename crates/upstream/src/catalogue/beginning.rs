@@ -1,5 +1,5 @@
-//! The first lists of a caller that has its own upstream: the lists of the common catalogue, until lists have been
-//! fetched over the caller's own link. This module must not know callers.
+//! The first lists of a caller that has its own upstream. Until lists have been fetched over the caller's own link,
+//! these are the lists of the common catalogue. This module must not know callers.
 
 use std::sync::atomic::Ordering;
 
@@ -12,8 +12,8 @@ use super::served::ServedLists;
 use crate::health::HealthEvent;
 
 impl Catalogue {
-    /// Starts from the common catalogue of the same server: shows the common lists as unconfirmed, if everybody may see
-    /// them. Items that were learned over one client's link are not copied.
+    /// Initializes the catalogue from the common catalogue of the same server: if everybody may see the common
+    /// lists, they are shown as unconfirmed. Items that were learned over one client's link are not copied.
     pub(crate) fn begin_as(&self, common: &Self) {
         let shown = self.faces.iter().zip(&common.faces);
         let shown: Vec<_> = shown.filter_map(|(face, common)| Some((face, self.public(common)?))).collect();
@@ -28,9 +28,10 @@ impl Catalogue {
         }
     }
 
-    /// Returns the common lists, if everybody may see them. The common upstream of a server to which each caller gives
-    /// consent sends no token, so anybody could fetch the same lists. But lists from an earlier run may have been
-    /// fetched with somebody's token, and a server that now refuses to list its items may require consent for listing.
+    /// Returns the common lists, if everybody may see them. If each caller gives consent to a server, the common
+    /// upstream sends no token, so anybody could fetch the same lists. There are two exceptions: lists from an
+    /// earlier run may have been fetched with somebody's token, and a server that now refuses to list its items may
+    /// require consent for this.
     fn public(&self, common: &Face) -> Option<ServedLists> {
         let lists = common.lists()?;
         let is_public = !self.server.spec.own_consent || (lists.listed.is_confirmed && !common.has_failed());
@@ -87,8 +88,8 @@ mod tests {
         lists
     }
 
-    /// The lists of a new caller's catalogue, and true if they are borrowed. The server has these keys; `prepare` is given its
-    /// common lists.
+    /// The lists of a new caller's catalogue, and true if they are borrowed. `keys` is added to the server's
+    /// configuration, and `prepare` sets up the common lists.
     fn begun(keys: &str, prepare: impl Fn(&Face)) -> (Option<Arc<UpstreamCatalogue>>, bool) {
         let nothing = Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
         let server = format!("{{ url: 'http://127.0.0.1:1/mcp', affinity: caller{keys} }}");

@@ -34,7 +34,8 @@ pub struct Catalogue {
     /// The server's introductions, by the version of the clients for which the link was opened.
     pub(super) introductions: Mutex<HashMap<&'static Era, ServerHello>>,
     pub(super) gated: Gated,
-    /// Held while lists are judged and stored, so that the record of definitions knows the lists that are served.
+    /// Locked while lists are judged and stored, so that the record of definitions agrees with the lists that are
+    /// served.
     pub(super) judging: Mutex<()>,
     pub(super) kept_in: KeptIn,
     /// The number of fetches that have ended; callers that wait for a fetch watch this counter.
@@ -85,7 +86,7 @@ impl Catalogue {
         own.known().or_else(|| self.faces.iter().find_map(Face::known))
     }
 
-    /// Returns the same lists as they are served to clients: without tools that await approval.
+    /// Returns the lists as they are served to clients, without the tools that await approval.
     fn served(&self, client: &'static Era) -> Option<Arc<UpstreamCatalogue>> {
         let own = self.face(client);
         own.served().or_else(|| self.faces.iter().find_map(Face::served))
@@ -129,9 +130,9 @@ impl Catalogue {
         Arc::new(if more.is_empty() { seen } else { seen.joined(more.iter().map(|more| &**more)) })
     }
 
-    /// Returns the introduction that is served to clients of a version: the one from the link that was opened for them,
-    /// or the one that is expected on such a link. If a link turns out to use another version, the requests that were
-    /// built for the expected version are built again.
+    /// Returns the introduction that is served to clients of a version: the introduction from the link that was
+    /// opened for them or, without such a link, the introduction that is expected. If a link turns out to use
+    /// another version than expected, the requests that were built for the expected version are built again.
     fn introduction(&self, base: &UpstreamCatalogue, client: &'static Era) -> ServerHello {
         if let Destination::Native(native) = &self.server.destination {
             return ServerHello {
@@ -268,7 +269,7 @@ impl Catalogue {
             .collect()
     }
 
-    /// Returns true if the lists differ from these earlier ones.
+    /// Returns true if the lists differ from `before`.
     pub fn differs_from(&self, before: &[Option<Arc<UpstreamCatalogue>>; 2]) -> bool {
         self.lists().iter().zip(before).any(|(now, before)| match (now, before) {
             (Some(now), Some(before)) => !now.same_lists(before),
@@ -302,8 +303,8 @@ impl Catalogue {
         busy.since.filter(|_| busy.fetching).map(|since| since.elapsed()).unwrap_or_default()
     }
 
-    /// Returns the same lists, without a second copy of items that are known already: a server lists nearly the same
-    /// items in both lifecycles, and in consecutive fetches.
+    /// Returns the same lists, but shares items that are already in memory: a server lists nearly the same items in
+    /// both lifecycles and in consecutive fetches.
     pub(super) fn shared(&self, catalogue: UpstreamCatalogue) -> UpstreamCatalogue {
         self.faces
             .iter()

@@ -1,6 +1,7 @@
-//! Servers whose lists lead back to this gateway. The gateway would list itself through such a server, and its lists would
-//! grow with every fetch. Gateways tell each other the servers behind them as marks. A gateway that finds a mark of its own
-//! asks the other gateway to leave out the items that come from here. This module must not know how lists are fetched.
+//! Detects servers whose lists lead back to this gateway. Through such a server, the gateway would list its own
+//! items, and its lists would grow with every fetch. Therefore each gateway includes marks in its lists, which
+//! identify the servers behind it. If a gateway finds one of its own marks, it asks the other gateway to leave out
+//! the items that come from it. This module must not know how lists are fetched.
 
 use engine::catalogue::UpstreamCatalogue;
 
@@ -8,8 +9,8 @@ use super::cell::Catalogue;
 use crate::egress::{Announcement, Egress};
 
 impl Catalogue {
-    /// Returns this gateway's mark for the server if the server's lists contain it, which means that the lists lead back
-    /// here.
+    /// Returns this gateway's mark for the server if these lists of the server contain the mark. The lists then
+    /// lead back to this gateway.
     pub(super) fn own_mark(&self, egress: &Egress, lists: &UpstreamCatalogue) -> Option<Box<str>> {
         let marks = egress.marks()?;
         lists.behind.iter().find(|mark| marks.is_of(mark, self.server.name())).cloned()
@@ -20,8 +21,8 @@ impl Catalogue {
         self.lists().iter().flatten().find_map(|lists| self.own_mark(egress, lists))
     }
 
-    /// Prepares the notification that the set of servers behind this server has changed. The server's own lists may be the
-    /// same, but a client that is a gateway may now have to request them without its own items.
+    /// Prepares the notification that the set of servers behind this server has changed. Even if the server's lists
+    /// are the same, a client that is a gateway may now have to request them without its own items.
     pub(super) fn turned(
         &self,
         egress: &Egress,

@@ -24,7 +24,7 @@ const YOUNG: Duration = Duration::from_secs(30);
 /// The age at which lists are fetched again if one of them failed.
 const PARTLY: Duration = Duration::from_mins(1);
 
-/// The state of the lists of one lifecycle.
+/// The lists of one lifecycle, and the outcome of the last fetch.
 #[derive(Clone, Default)]
 struct FaceState {
     /// The lists, and the time when they were fetched.

@@ -1,4 +1,5 @@
-//! The state of one catalogue's fetches, of which only one runs at a time. This module must not know what is fetched.
+//! The state of the fetches of one catalogue. Only one fetch runs at a time. This module must not know what is
+//! fetched.
 
 use std::time::Instant;
 

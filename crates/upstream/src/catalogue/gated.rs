@@ -1,5 +1,6 @@
-//! Items that a server shows only to clients that can be asked something. The gateway learns these items once for each
-//! class of clients, over links that such clients open anyway. This module must not know who these clients are.
+//! Items that a server shows only to clients that can be asked questions. The gateway learns these items once for
+//! each class of clients, over links that such clients open anyway. This module must not know who these clients
+//! are.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,11 +18,12 @@ use crate::pool::{DedicatedLink, LinkCell};
 /// The time between a failed attempt and the next one.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
 
-/// The link and the facts with which the items for a class of clients can be learned.
+/// The link for learning the items of a class of clients, and the properties of these clients.
 pub struct Learner {
-    /// A link on which the server was told that these clients can be asked questions, or on which each request says so.
+    /// A link on which the server knows, from the handshake or from each request, that these clients can be asked
+    /// questions.
     pub cell: Arc<LinkCell>,
-    /// The hold on the link, if calls take turns on it.
+    /// The reservation of the link, if the link is reserved for one call at a time.
     pub dedicated: Option<DedicatedLink>,
     /// The clients' capabilities, as a JSON object in the form of their version.
     pub capabilities: Bytes,
@@ -158,9 +160,9 @@ impl Gated {
         }
     }
 
-    /// Returns the items that clients with these capabilities see in addition to those that all clients are shown. These are
-    /// the items that were learned on a link of exactly this class. Until there is such a link, they are the items that were
-    /// learned for classes of clients that can be asked fewer questions.
+    /// Returns the items that clients with these capabilities see in addition to the items for all clients. These
+    /// are the items that were learned for exactly this class or, as long as there are none, the items that were
+    /// learned for classes of clients that can be asked fewer kinds of questions.
     pub(super) fn shown_to(&self, askable: Askable) -> Vec<Arc<UpstreamCatalogue>> {
         if askable.is_nothing() {
             return Vec::new();
@@ -183,7 +185,7 @@ impl Gated {
         shown.into_iter().map(|(_, catalogue)| catalogue).collect()
     }
 
-    /// Returns those questions that a client can be asked and that decide which items it is shown.
+    /// Returns the subset of the questions in `askable` that decides which items such a client is shown.
     pub(super) fn deciding(&self, askable: Askable) -> Askable {
         if askable.is_nothing() {
             return askable;

@@ -44,7 +44,7 @@ impl Catalogue {
         let _ = self.kept_in.0.set((store.clone(), digest));
     }
 
-    /// Records, for the next start, that clients have waited without success for the server's first answer.
+    /// Stores, for the next start, that clients have waited for the server's first answer without success.
     pub fn note_silence(&self) {
         if let Some((store, digest)) = self.kept_in.0.get()
             && self.faces.iter().all(Face::is_unknown)
@@ -143,8 +143,8 @@ fn join<T>(out: &mut String, all: impl IntoIterator<Item = T>, write: impl Fn(&T
     }
 }
 
-/// Returns everything that identifies a server, including its secrets: another credential may belong to another
-/// account, whose lists are private. Returns `None` for a server in this process.
+/// Returns everything that identifies a server, including its secrets, because another credential may belong to
+/// another account with private lists. Returns `None` for a server in this process.
 fn identity(link: &LinkConfig) -> Option<Vec<u8>> {
     let mut parts: Vec<String> = Vec::new();
     match link {

@@ -1,4 +1,4 @@
-//! Learns the items that a server shows only to clients that can be asked something, one class of clients after the
+//! Learns the items that a server shows only to clients that can be asked questions, one class of clients after the
 //! other. This module must not know who these clients are.
 
 use std::sync::{Arc, LazyLock};
@@ -17,12 +17,12 @@ use super::gated::Learner;
 use crate::egress::Egress;
 use crate::health::HealthEvent;
 
-/// The permits for learning classes at the same time, in the whole process; their number is small, because each may
-/// start a child.
+/// The permits for learning classes, for the whole process. Only a few classes are learned at the same time,
+/// because each may start a child.
 static LEARNING: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(2));
 
 impl Catalogue {
-    /// Returns those questions that a client can be asked and that decide which items it is shown.
+    /// Returns the subset of the questions in `askable` that decides which items such a client is shown.
     pub fn deciding(&self, askable: Askable) -> Askable {
         self.gated.deciding(askable)
     }
@@ -61,7 +61,7 @@ impl Catalogue {
                 if let Ok(Err(e)) = outcome {
                     tracing::debug!(
                         server = %catalogue.server.name(),
-                        "cannot fetch the server's lists for clients that can be asked: the server {}",
+                        "cannot fetch the server's lists for clients that can answer questions: the server {}",
                         catalogue.server.describe(&e)
                     );
                 }
@@ -70,8 +70,8 @@ impl Catalogue {
         done
     }
 
-    /// Learns the items of a class again, because a link of a client of this class announced a change. Returns true if
-    /// clients were notified of a difference.
+    /// Learns the items of a class again after a change was announced on a link of a client of this class. Returns
+    /// true if clients were notified of a difference.
     pub async fn learn_again(&self, egress: &Egress, class: Askable, learner: &Learner) -> bool {
         let outcome = self.try_learn(egress, class, learner).await;
         outcome.unwrap_or_else(|e| {

@@ -13,8 +13,8 @@ use crate::link::OpenLink;
 use crate::negotiation::negotiator::PROBE;
 
 impl Catalogue {
-    /// Returns true if the child can be asked about this, and has to be asked before clients of this version are
-    /// served.
+    /// Returns true if the child can be asked whether it serves clients without a handshake, and has to be asked
+    /// before clients of this version are served.
     pub(super) fn is_lifecycle_unlearned(&self, client: &'static Era) -> bool {
         self.is_child_asked_for(client)
             && self.server.negotiator.may_be_stateless_too()

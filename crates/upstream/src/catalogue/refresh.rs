@@ -48,16 +48,17 @@ impl Catalogue {
         done
     }
 
-    /// Fetches all known lists again, because they may have changed. Returns once the lists are at least as new as this
-    /// call. Of several concurrent calls, only one fetches. Returns `false` if this call performed the fetch, and the
-    /// fetch failed.
+    /// Fetches all known lists again, because they may have changed. Returns once the lists are at least as new as
+    /// this call. If there are several concurrent calls, only one of them fetches. Returns `false` if this call
+    /// fetched the lists and failed.
     pub async fn refresh(&self, egress: &Egress) -> bool {
         // The running fetch may have sent its requests before the change.
         let wanted = self.busy.lock().begun + 1;
         self.refresh_to(egress, wanted).await
     }
 
-    /// Fetches all known lists again, unless the fetch with the number `wanted` or a later one has ended.
+    /// Fetches all known lists again, unless the fetch with the number `wanted` or a later fetch has ended. Waits
+    /// for a running fetch first.
     pub async fn refresh_to(&self, egress: &Egress, wanted: u64) -> bool {
         let mut done = self.done.subscribe();
         loop {
@@ -96,8 +97,8 @@ impl Catalogue {
         fetched
     }
 
-    /// Fetches the lists again, even if a fetch is running: the running fetch may have been refused something that is
-    /// allowed now.
+    /// Waits for the running fetch, if any, and then fetches the lists again: the running fetch may have been
+    /// refused something that is allowed now.
     pub async fn fetch_again(self: &Arc<Self>, egress: &Egress) {
         let mut done = self.done.subscribe();
         while self.busy.lock().fetching && done.changed().await.is_ok() {}
@@ -116,8 +117,8 @@ impl Catalogue {
         }
     }
 
-    /// Tries a server again without a client's request, when the server's health state says that it is time. The
-    /// attempt fetches the server's lists, and thereby shows the server's state.
+    /// Tries a server again without a client's request, if the server's health state requires this now. The attempt
+    /// fetches the server's lists, which shows whether the server works.
     pub fn retry_if_due(self: &Arc<Self>, egress: &Egress) {
         if self.server.shutdown.begun.is_stopped() {
             return;
@@ -176,7 +177,8 @@ impl Catalogue {
         }
     }
 
-    /// Fetches the lists over a link; if they lead back to this gateway, without what comes from here.
+    /// Fetches the lists over a link. If they lead back to this gateway, the items that come from here are left
+    /// out.
     async fn gather(
         &self,
         egress: &Egress,
@@ -252,7 +254,7 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    /// Finds out in the background which families of clients refuse tools of a list.
+    /// Determines, in the background, which families of clients refuse tools in the list.
     fn examine(&self, face: &Face) {
         if let Some(listed) = face.known() {
             let server = self.server.clone();

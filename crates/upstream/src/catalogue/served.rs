@@ -1,5 +1,5 @@
-//! Lists as the server sent them, and as they are served to clients: everything, or everything but the tools that await
-//! approval. This module must not know when a definition counts as approved.
+//! The lists of a server in two forms: as the server sent them, and as clients get them, without the tools that
+//! await approval. This module must not know when a definition counts as approved.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,17 +7,17 @@ use std::sync::Arc;
 use engine::catalogue::UpstreamCatalogue;
 use engine::pinning::Sighting;
 
-/// Lists as the server sent them, and as they are served to clients.
+/// The lists of a server: as the server sent them, and as clients get them.
 #[derive(Clone)]
 pub(super) struct ServedLists {
     pub(super) listed: Arc<UpstreamCatalogue>,
     pub(super) served: Arc<UpstreamCatalogue>,
-    /// The definitions in exactly these lists; `None` if they were not compared with the record.
+    /// The definitions in these lists; `None` if the lists were not compared with the record.
     pub(super) sightings: Option<Arc<[Sighting]>>,
 }
 
 impl ServedLists {
-    /// Creates the lists with these tools withheld.
+    /// Creates the lists; clients do not get the tools in `held`.
     pub(super) fn without(
         listed: Arc<UpstreamCatalogue>,
         sightings: Option<Arc<[Sighting]>>,
@@ -27,7 +27,7 @@ impl ServedLists {
         Self { listed, served, sightings }
     }
 
-    /// Returns the same lists with exactly these tools withheld.
+    /// Returns the same lists, but with the tools in `held` withheld instead of those withheld before.
     pub(super) fn again(&self, held: &HashSet<Arc<str>>) -> Self {
         if self.withholds(held) {
             return self.clone();

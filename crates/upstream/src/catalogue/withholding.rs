@@ -42,7 +42,7 @@ impl Catalogue {
         differs
     }
 
-    /// Shows the lists of another catalogue of the same server as unconfirmed.
+    /// Shows lists that another catalogue of the same server has fetched; they are marked as unconfirmed.
     pub(super) fn show_borrowed(&self, face: &Face, lists: &ServedLists) {
         let _turn = self.judging.lock();
         let definitions = &self.server.definitions;
@@ -57,8 +57,8 @@ impl Catalogue {
         self.judge_if_newer(revision);
     }
 
-    /// Judges the lists again if the record was replaced after this revision: a list that was being judged during the
-    /// replacement may have been judged by the earlier record.
+    /// Judges all lists again if the record was replaced after `revision` was read. A list that was judged during
+    /// the replacement may have been compared with the old record.
     fn judge_if_newer(&self, revision: u64) {
         if self.server.definitions.revision() != revision {
             self.judge_all(|slot, lists| self.judge_again(slot, lists));
@@ -74,7 +74,8 @@ impl Catalogue {
         }
     }
 
-    /// Replaces all lists by the same lists as judged by `judge`. Returns true if the set of withheld tools has changed.
+    /// Replaces each list by the result of `judge` for that list. Returns true if the set of withheld tools has
+    /// changed.
     fn judge_all(&self, judge: impl Fn(ListSlot, &ServedLists) -> ServedLists) -> bool {
         let mut differs = false;
         for face in &self.faces {
@@ -93,7 +94,8 @@ impl Catalogue {
         if differs { self.tell(egress) } else { Updating::done() }
     }
 
-    /// Judges the known lists by a record that somebody has changed, and notifies the clients that see the server.
+    /// Compares the known lists with the record after somebody has changed it, and notifies the clients that see
+    /// the server.
     pub fn follow_approvals(&self, egress: &Egress) -> Updating {
         let differs = {
             let _turn = self.judging.lock();

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 /// The time for which further announcements of a burst are awaited.
 const BURST: Duration = Duration::from_millis(50);
 
-/// The minimum time between two fetches: at first, and at most.
+/// The minimum time between two fetches: the initial value, and the largest value that it can grow to.
 const GAP: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(5));
 
-/// The number of consecutive changes that are handled with the shortest gap, although the lists differed each time: a
-/// developer who works on a server changes it a few times, and every change should be seen within a second.
+/// The number of consecutive changes that are handled at the shortest interval even if the lists differ each time.
+/// A developer who works on a server changes it a few times, and should see every change within a second.
 const UNSLOWED: u32 = 8;
 
 /// The pace of handling changes on one link.
@@ -19,7 +19,7 @@ pub(super) struct ChangePace {
     /// The time at which changes were handled last.
     last: Option<Instant>,
     gap: Duration,
-    /// The number of consecutive changes after which the lists differed.
+    /// The number of consecutive changes that really changed the lists.
     differing: u32,
 }
 
@@ -36,7 +36,7 @@ impl ChangePace {
         self.last.map_or(soonest, |last| soonest.max(last + self.gap))
     }
 
-    /// Records that changes are handled from now on.
+    /// Records that the caller begins to handle changes at the time `now`.
     pub(super) fn begin(&mut self, now: Instant) {
         let is_calm = self.last.is_none_or(|last| now.saturating_duration_since(last) > self.gap * 2);
         if is_calm {

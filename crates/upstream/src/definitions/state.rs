@@ -31,7 +31,7 @@ pub(super) struct RecordState {
     pub(super) texts: HashMap<Arc<str>, (Bytes, Sighting)>,
     /// The digests of the notes that were returned before, for any caller.
     pub(super) noted: HashSet<[u8; 32]>,
-    /// The definitions that the stored record has and marks as listed.
+    /// The definitions that are in the stored record and marked as listed there.
     pub(super) stored: BTreeSet<(Arc<str>, Fingerprint)>,
 }
 

@@ -38,10 +38,11 @@ pub trait DefinitionStore: Send + Sync {
 
 /// Returns everything that identifies a server in the record; `None` for an embedded server.
 ///
-/// Unlike the identity of a stored catalogue, this identity contains no value that was filled in for `${…}`, and no query of
-/// a URL, because both may be credentials: if each new token began a new record, that record would approve, on first sight,
-/// whatever the server lists at that moment. Arguments that are written out in the configuration do count. The identity
-/// contains the server's name, because several servers at one address may differ only in their credentials.
+/// Unlike the identity of a stored catalogue, this identity contains neither values that replaced `${…}` nor the
+/// query of a URL, because both may be credentials. Otherwise each new token would begin a new record, and a new
+/// record approves the tools that the server lists at that moment. Arguments that the configuration spells out are
+/// included. The identity contains the server's name, because several servers at one address may differ only in
+/// their credentials.
 pub(super) fn identity(spec: &UpstreamSpec) -> Option<Vec<u8>> {
     let mut parts: Vec<&str> = vec![&spec.name];
     match &spec.link {

@@ -41,8 +41,8 @@ fn signed_in(account: Account, site: &Site) -> Result<SiteLogin, String> {
     }
 }
 
-/// Returns true if two addresses are the same site, with or without a slash at the end; the case of scheme and host does
-/// not matter.
+/// Returns true if two URLs lead to the same site. A trailing slash, and the case of scheme and host, make no
+/// difference.
 fn is_same_site(one: &str, other: &str) -> bool {
     let parts = |url: &str| {
         let uri: http::Uri = url.parse().ok()?;
@@ -57,7 +57,7 @@ fn login(account: Account) -> SiteLogin {
     SiteLogin { url, username, password, is_fixed }
 }
 
-/// Returns the part of an error message that explains how a request can carry an account at this site.
+/// Returns the part of an error message that tells the user how to send an account for this site with a request.
 pub(super) fn brought(site: &Site) -> &'static str {
     match (site.headers, site.basic) {
         (false, false) if site.login => "sign in: the client offers this when it connects without a token",

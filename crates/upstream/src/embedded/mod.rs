@@ -1,6 +1,6 @@
-//! Servers that live in the binary, hosted by the gateway. They are created from the configuration. They get a port to
-//! other servers, and the credentials that a client's request carries for their site. This module must not know their
-//! tools.
+//! Servers that live in the binary, hosted by the gateway. They are created from the configuration. They get a port
+//! for requests to other servers, and the credentials that a client's request contains for their site. This module
+//! must not know their tools.
 
 mod carried;
 mod offered;

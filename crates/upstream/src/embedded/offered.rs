@@ -1,5 +1,5 @@
-//! The lists of embedded servers, as far as they are known without any request; used for warnings about a configuration
-//! that is not being served yet.
+//! The lists of embedded servers that are available without a request to another server. They are used for warnings
+//! about a configuration that is not being served yet.
 
 use std::sync::Arc;
 use std::time::Duration;

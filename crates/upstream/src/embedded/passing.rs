@@ -1,5 +1,5 @@
-//! Files on their way from one server to another: bodies of answers that arrive piece by piece, and requests that pass them on.
-//! This module must not know whose files these are.
+//! Passes files from one server to another: reads the body of an answer piece by piece, and sends the pieces in a
+//! request. This module must not know whose files these are.
 
 use std::io;
 use std::pin::Pin;
@@ -34,9 +34,9 @@ impl ArrivingHttpBody {
 
     fn late(&self) -> HttpFault {
         let words = if Instant::now() >= self.deadline {
-            "its server did not send all of it in time".to_owned()
+            "the file's server did not send all of it in time".to_owned()
         } else {
-            format!("its server sent nothing for {} s", self.stall.as_secs_f32())
+            format!("the file's server sent nothing for {} s", self.stall.as_secs_f32())
         };
         fault(HttpFaultKind::Late, &words)
     }
@@ -57,7 +57,7 @@ impl ArrivingBody for ArrivingHttpBody {
             }
             match frame {
                 Err(error) => {
-                    let words = format!("its server interrupted the transfer: {error}");
+                    let words = format!("the file's server interrupted the transfer: {error}");
                     return Poll::Ready(Some(Err(fault(HttpFaultKind::Broken, &words))));
                 }
                 Ok(frame) => {
@@ -81,7 +81,7 @@ pub(super) struct FileRelay {
 struct FileRelayState {
     /// The last time at which the connection took a piece, or asked for one.
     moved: Instant,
-    /// True while the file's server owes a piece. That server has a time limit of its own.
+    /// True while the next piece of the file is awaited from the file's server, which has a separate time limit.
     awaits_file: bool,
     /// True after the connection took the last piece.
     is_complete: bool,
@@ -106,7 +106,8 @@ impl FileRelay {
         (passage, StreamedBody::new(length, Box::new(pieces)))
     }
 
-    /// Returns the outcome of `sending`, unless the other side accepts nothing, or does not answer, for too long.
+    /// Returns the outcome of `sending`; fails if the receiving site accepts no data for too long, or does not
+    /// answer in time.
     pub(super) async fn watched<T>(
         &self,
         sending: impl Future<Output = Result<T, HttpFault>>,
@@ -119,13 +120,14 @@ impl FileRelay {
         outcome.map_err(|fault| lock(&self.progress).broken.take().unwrap_or(fault))
     }
 
-    /// The fault for a success status that arrived before the whole file was sent: the site cannot have the file.
+    /// Returns the fault if a success status arrived before the whole file was sent: the site cannot have the
+    /// complete file.
     pub(super) fn unfinished(&self) -> Option<HttpFault> {
         let mut progress = lock(&self.progress);
         if progress.is_complete {
             return None;
         }
-        let early = || fault(HttpFaultKind::Broken, "it answered before it had the whole file");
+        let early = || fault(HttpFaultKind::Broken, "the site answered before it had the whole file");
         Some(progress.broken.take().unwrap_or_else(early))
     }
 

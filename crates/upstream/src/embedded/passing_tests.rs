@@ -1,4 +1,5 @@
-//! Files that are passed on from one real socket to another: pace, caps, and both ends breaking off or stalling.
+//! Tests with files that are passed from one real socket to another: pace, size caps, and failures or stalls at
+//! both ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -47,7 +48,7 @@ async fn listening() -> (TcpListener, String) {
     (listener, url)
 }
 
-/// The next connection, after the head of its request.
+/// Accepts the next connection, and reads the head of its request.
 async fn asked(listener: &TcpListener) -> (TcpStream, String) {
     let (mut stream, _) = timeout(LONG, listener.accept()).await.expect("a request in time").unwrap();
     let mut head = Vec::new();
@@ -57,7 +58,8 @@ async fn asked(listener: &TcpListener) -> (TcpStream, String) {
     (stream, String::from_utf8(head).unwrap())
 }
 
-/// A file's server that sends this head, then this many bytes, and then closes the connection.
+/// Starts a file's server that sends this head and this many bytes, and then closes the connection; returns its
+/// URL.
 async fn file_server(head: &'static str, bytes: u64, sent: Arc<AtomicU64>) -> String {
     let (listener, url) = listening().await;
     tokio::spawn(async move {
@@ -93,7 +95,7 @@ async fn passed(from: &str, to: &str, most: u64, stall: Duration) -> Result<Http
 
 type Passing = tokio::task::JoinHandle<Result<HttpResponse, HttpFault>>;
 
-/// A file under way to a site, at the site's connection.
+/// Starts to pass a file to a site; returns once the site has received the head of the request.
 async fn under_way(
     (head, bytes): (&'static str, u64),
     most: u64,
@@ -107,7 +109,7 @@ async fn under_way(
     (passing, stream, head, sent)
 }
 
-/// Everything until the connection is closed or reset.
+/// Reads all bytes until the connection is closed or reset.
 async fn rest(stream: &mut TcpStream) -> Vec<u8> {
     let mut all = Vec::new();
     let mut room = vec![0; 64 << 10];
@@ -159,7 +161,7 @@ async fn a_file_that_breaks_off_is_never_complete() {
         assert!(!got.ends_with(b"0\r\n\r\n") && !contains(&got, b"after"), "{request}");
         let fault = passing.await.unwrap().unwrap_err();
         assert_eq!(fault.kind, HttpFaultKind::Source);
-        assert!(fault.message.contains("its server interrupted the transfer"), "{fault}");
+        assert!(fault.message.contains("the file's server interrupted the transfer"), "{fault}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! An embedded server's interpretation of arguments, for access rules about them. This module must not know the rules.
+//! Lets access rules use an embedded server's interpretation of arguments. This module must not know the rules.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Downloads of files through redirects, with the guard that real requests pass. A test cannot reach the public network, so
-//! the first answer is simulated; everything after it is real.
+//! Tests of downloads through redirects, with the same checks as for real requests. A test cannot reach the public
+//! network, so the first answer is simulated; everything after it is real.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;

@@ -101,7 +101,7 @@ impl World {
         })
     }
 
-    /// Checks that a request may be sent to the site of this URL now.
+    /// Counts a request to the site of this URL; fails if the site's rate limit is exceeded.
     fn turn(&self, url: &str) -> Result<(), HttpFault> {
         let Some(limiter) = &self.rate else { return Ok(()) };
         let host = url.split('/').nth(2).unwrap_or_default().to_ascii_lowercase();
@@ -201,7 +201,7 @@ fn per_site(rate: RequestRate) -> RateLimit {
     RateLimit { rate, burst: rate.count, ..RateLimit::default() }
 }
 
-/// The limits of the answer to a request that passes a file on.
+/// The limits for the answer to a request whose body is a file from another server.
 struct AnswerLimits {
     deadline: Deadline,
     most: usize,
@@ -279,8 +279,8 @@ fn build(request: HttpRequest) -> Result<(http::Request<()>, HttpBody), HttpFaul
     Ok((built.body(()).map_err(refused)?, request.body))
 }
 
-/// The failure of a request. With `public_only`, a name that does not exist and a name that leads to the inner network yield
-/// the same failure.
+/// The failure of a request. With `public_only`, a name that does not exist yields the same failure as a name that
+/// resolves to a private address.
 fn unanswered(error: &ClientError, public_only: bool) -> HttpFault {
     let kind = match error {
         ClientError::NotPublic { .. } | ClientError::BadUrl { .. } | ClientError::Dns { .. }

@@ -10,7 +10,7 @@ const IN_A_ROW: u32 = 5;
 /// The length of the window in which requests are counted.
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// The minimum number of requests in the window for the breaker to open because half of them have failed.
+/// The minimum number of requests in the window at which a failure rate of 50 % opens the breaker.
 const ENOUGH: u32 = 20;
 
 /// The requests during one second.

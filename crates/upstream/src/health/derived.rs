@@ -19,7 +19,8 @@ impl HealthMachine {
         }
         if let Some(down) = &self.reach.down {
             if let Some(clients) = self.reach.starts_for {
-                let why = format!("the server starts only for clients with {clients}; for other clients");
+                let why =
+                    format!("the server starts only for clients with {clients}; for other clients, it fails");
                 return (HealthWord::Degraded, self.derived_down(down).1.after(&why));
             }
             return self.derived_down(down);

@@ -43,7 +43,7 @@ pub enum HealthEvent {
     /// Lists were fetched, but some of them failed; the known items of those are kept. The numbers mean the same as in
     /// [`HealthEvent::ListsFetched`].
     ListsFetchedInPart(usize, usize, HealthCause),
-    /// The server has listed its items to clients that can be asked something, over a link of their own. The value
+    /// The server has listed its items on a dedicated link, for clients that can be asked questions. The value
     /// describes these clients.
     ListedFor(&'static str),
     /// Lists could not be fetched.

@@ -45,7 +45,7 @@ pub(super) struct ProcessEnds {
 }
 
 impl ProcessEnds {
-    /// Counts an end, or a failed start; `is_first` is true if earlier ends no longer count.
+    /// Counts an end or a failed start; `is_first` is true if this one starts a new count.
     pub(super) fn count(&mut self, now: Instant, is_first: bool) {
         let before = self.in_a_row.filter(|_| !is_first);
         self.in_a_row = Some(EndsInARow {
@@ -82,7 +82,8 @@ pub(super) struct ReachFacts {
     pub(super) unauthorized: Option<HealthCause>,
     /// True if a request failed in a way that leaves the server's state unknown until another request has been sent.
     pub(super) is_doubted: bool,
-    /// The clients for which a dedicated process could be started although the shared process does not start.
+    /// The clients that can use the server although the shared process does not start: a dedicated process was
+    /// started for them.
     pub(super) starts_for: Option<&'static str>,
 }
 

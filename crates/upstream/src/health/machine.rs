@@ -10,10 +10,10 @@ use super::facts::{
 };
 use super::state::{HealthCause, HealthWord};
 
-/// The running time after which a process counts as healthy, so its end counts as the first one.
+/// The running time after which a process counts as healthy. Its end then starts a new count of consecutive ends.
 const HEALTHY: Duration = Duration::from_mins(1);
 
-/// The time after an end for which the time of the next start is not known yet.
+/// The delay of the next attempt after a process has ended, until the time of the next start is known.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 
 /// A change of state.
@@ -190,7 +190,7 @@ impl HealthMachine {
         }
     }
 
-    /// Records that a process of an owner has listed its items. This matters only if the shared process has never
+    /// Records that a dedicated process has listed its items. This matters only if the shared process has never
     /// listed any.
     fn listed_for(&mut self, clients: &'static str) {
         if self.is_child && self.reach.down.is_some() && self.lists.known != KnownLists::Confirmed {

@@ -24,8 +24,8 @@ impl LinkMonitor {
         }
     }
 
-    /// Prepares the notifications before lists are fetched, so that clients are notified only afterwards: a client
-    /// that asks immediately must not get the old list.
+    /// Prepares the notifications before the lists are fetched. They are sent after the fetch, so a client that
+    /// requests a list immediately does not get the old one.
     fn before_change(&self, link: &Arc<OpenLink>) -> Vec<Announcement> {
         let users = if link.own { link.recipients.users() } else { Vec::new() };
         if users.is_empty() {
@@ -50,8 +50,8 @@ impl LinkMonitor {
         }
     }
 
-    /// Fetches the lists that have changed, and only then notifies clients: a client that asks immediately must not get
-    /// the old list. Returns true if the lists differ.
+    /// Fetches the lists that have changed, and notifies clients after that: a client that requests a list
+    /// immediately must not get the old one. Returns true if the lists differ.
     async fn changed(&self, upstream: &Upstream, link: &Arc<OpenLink>, heard: HeardChanges) -> bool {
         let news = upstream.announced.news(&heard.lists, link.heard_on(), Instant::now());
         let before = upstream.catalogue.lists();
@@ -60,10 +60,10 @@ impl LinkMonitor {
         upstream.catalogue.differs_from(&before)
     }
 
-    /// Handles changes that were received on a link that serves one client at a time: the items of that client's class are
-    /// learned again, and clients of the class are notified if the items differ. If they do not differ, the client that
-    /// has the link is notified nevertheless: the server may keep separate lists for each connection, and the known
-    /// items may have been learned on another connection.
+    /// Handles changes that were received on a link that serves one client at a time. Fetches the items of that
+    /// client's class again; if they differ, all clients of the class are notified. If they do not differ, the
+    /// client that has the link is notified nevertheless: the server may keep separate lists for each connection,
+    /// and the known items may come from another connection.
     async fn changed_for_its_users(
         &self,
         upstream: &Upstream,
@@ -88,7 +88,8 @@ impl LinkMonitor {
         differs || upstream.catalogue.differs_from(&before)
     }
 
-    /// Learns the items of the link's class again. Returns true if clients were notified of a difference.
+    /// Fetches the items of the class of the link's client again. Returns true if clients were notified of a
+    /// difference.
     async fn learns_again(&self, upstream: &Upstream, link: &Arc<OpenLink>) -> bool {
         if self.askable.is_nothing() {
             return false;

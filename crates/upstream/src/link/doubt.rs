@@ -12,7 +12,7 @@ use super::probe::{PATIENCE, Reaction, Rejection, question, refuses_sessions};
 use crate::egress::Egress;
 use crate::negotiation::wire::Wire;
 
-/// The meaning of a refusal, as far as the server's reaction to a harmless request shows it.
+/// The meaning of a refusal, derived from the server's reaction to a harmless request.
 pub(super) enum Settled {
     /// The refusal is the server's own answer.
     Answer,
@@ -25,9 +25,9 @@ pub(super) enum Settled {
 impl OpenLink {
     /// Finds out whether the server was replaced, or has forgotten the session.
     ///
-    /// If the server refuses the probe with a different error than the request, it may have executed the request before it was
-    /// restarted. The link is then reopened for later requests. Silence proves even less: a busy server may still know the session,
-    /// so the link stays.
+    /// If the server refuses the probe with a different error than the request, it may have executed the request
+    /// before it was restarted. The link is then reopened for later requests. If the server gives no usable answer,
+    /// the link stays open: a busy server may still have the session.
     pub(super) async fn settle_doubt(
         &self,
         client: &Client,

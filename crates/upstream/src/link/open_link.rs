@@ -107,7 +107,7 @@ impl Drop for HeldLink {
 /// The maximum time for an upstream to accept a message that needs no answer.
 const NOTICE_TIME: Duration = Duration::from_secs(10);
 
-/// The reason that a server gets if its question is refused because it is unclear which client the question is for.
+/// The error for a server whose question is refused because nobody can tell which client the question is for.
 pub const DOUBTFUL: &str = "an abandoned call of another client may have caused this question";
 
 static NEXT_LINK: AtomicU64 = AtomicU64::new(1);
@@ -205,7 +205,7 @@ impl OpenLink {
         self.tenancy.number.store(NEXT_LINK.fetch_add(1, Ordering::Relaxed), Ordering::Release);
     }
 
-    /// Returns true if a question may belong to an abandoned call of an owner other than the one whose turn it is.
+    /// Returns true if a question of the server may belong to a call that another owner has abandoned.
     pub fn is_in_doubt(&self) -> bool {
         self.recipients.turn().is_some_and(|owner| self.calls.has_others(owner))
     }
@@ -223,10 +223,10 @@ impl OpenLink {
         self.activity.opened().elapsed() < roots::PATIENCE && self.server.roots.forget_silence()
     }
 
-    /// Waits until the server has received its client's roots, or has turned out not to ask for them. `client` is the
-    /// set of questions that this client can be asked. The wait ends at the latest a short time after the link was
-    /// opened; for a server that is known not to ask, there is no wait. Returns true if it has just become known that
-    /// the server does not ask.
+    /// Waits until the server has received its client's roots, or it is clear that the server does not ask for
+    /// them. `client` contains the questions that this client can be asked. The wait ends at the latest a short
+    /// time after the link was opened; for a server that is known not to ask, there is no wait. Returns true if it
+    /// has just become known that the server does not ask.
     pub async fn settle_roots(&self, client: Askable) -> bool {
         let until = tokio::time::Instant::from_std(self.activity.opened() + roots::PATIENCE);
         if !self.own || !client.has_roots() || tokio::time::Instant::now() >= until {

@@ -1,4 +1,4 @@
-//! The receivers of a server's messages on a link, other than answers to requests. This module must not know the
+//! The receivers of a server's messages on a link, except for answers to requests. This module must not know the
 //! content of messages.
 
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use super::user::LinkUser;
 /// The session that wants the progress of a call, and the session's token for that progress.
 type ProgressOwner = (Weak<dyn LinkUser>, ProgressToken);
 
-/// The owner whose turn it is on a link that all share, and the owner's session if it has one.
+/// The owner whose turn it is on a link that all clients share, with the owner's session if there is one.
 type TurnOwner = (Owner, Option<Weak<dyn LinkUser>>);
 
 /// The sessions and calls that receive messages from one link.
@@ -27,7 +27,7 @@ pub struct LinkRecipients {
     /// The session that wants the progress of each open call: an upstream may report progress outside the call's own
     /// stream.
     progress: Mutex<HashMap<u64, ProgressOwner>>,
-    /// The receiver of messages that belong to no exchange, while one call has the link for itself.
+    /// The receiver of messages that belong to no exchange; set while one call has the link for itself.
     inbox: Mutex<Option<InboxSender>>,
     /// The only owner that can be asked now, on a link that clients use in turn.
     turn: Mutex<Option<TurnOwner>>,
@@ -107,7 +107,7 @@ impl LinkRecipients {
         self.progress.lock().insert(token.key, (Arc::downgrade(session), token));
     }
 
-    /// Forgets which session the progress with this key belongs to.
+    /// Forgets the session that gets the progress with this key.
     pub fn forget_progress(&self, key: u64) {
         self.progress.lock().remove(&key);
     }

@@ -62,8 +62,8 @@ pub struct Incoming {
 pub enum Item {
     /// A message from the upstream.
     Frame(Frame),
-    /// The upstream closed its stream and has to be asked again, after this number of milliseconds if it stated a
-    /// delay.
+    /// The upstream closed its stream, which has to be resumed. The value is the delay in milliseconds, if the
+    /// upstream stated one.
     Paused(Option<u64>),
 }
 

@@ -22,12 +22,12 @@ use crate::embedded::{Carried, mapped};
 use crate::negotiation::wire::Wire;
 use crate::server::Server;
 
-/// The maximum number of times that a refused request is repeated with other credentials: once with the stored ones,
-/// and once with those that were obtained in exchange for them.
+/// The maximum number of times that a refused request is repeated with other credentials: once with the stored
+/// ones, and once with new ones that were obtained in exchange for the stored ones.
 const CREDENTIALS: usize = 2;
 
-/// The maximum time for a server to answer the request that is sent after a cancellation. A slower server may still
-/// log messages about the call.
+/// The time limit for the server's answer to the request that follows a cancellation. If the server is slower, the
+/// cancelled call is kept, because log messages about it may still arrive.
 const HEARD_WITHIN: Duration = Duration::from_secs(10);
 
 /// The origin of a request that is sent over a link.
@@ -37,12 +37,12 @@ pub struct RequestOrigin<'a> {
     pub owner: Owner,
     /// The credentials that the request carries for the site behind an embedded server.
     pub carried: Option<&'a Carried>,
-    /// True if the dialect of the client's endpoint documents the form of failures.
+    /// True if the client's endpoint uses a dialect with a documented form of failures.
     pub documented: bool,
 }
 
 impl RequestOrigin<'_> {
-    /// The origin of a request of Dragoman's own.
+    /// Returns the origin of a request that Dragoman itself sends.
     pub fn of(owner: Owner) -> Self {
         Self { owner, carried: None, documented: false }
     }
@@ -135,8 +135,8 @@ impl OpenLink {
         }
     }
 
-    /// Returns true if unsolicited messages may belong to any running call, so calls have to be counted here; a stream that
-    /// many calls share counts them itself.
+    /// Returns true if calls have to be counted here, because an unsolicited message may belong to any running
+    /// call. A stream that many calls share counts its calls itself.
     fn counts_calls(&self) -> bool {
         matches!(self.wire, Wire::Http(_)) && !self.own && self.era.has_sessions()
     }
@@ -180,8 +180,8 @@ impl OpenLink {
         }
     }
 
-    /// Opens a stream for the gateway itself; returns `None` if the request was answered immediately, and thereby
-    /// refused.
+    /// Opens a stream for the gateway itself. Returns `None` if the server answered the request immediately, which
+    /// means that it refused to open a stream.
     pub async fn open_stream(
         &self,
         client: &Client,
@@ -198,8 +198,8 @@ impl OpenLink {
         }
     }
 
-    /// Sends a request of the gateway's own, and waits for the answer; repeats the request as [`Self::send`] does. The
-    /// caller sets the deadline.
+    /// Sends a request that the gateway itself makes, and waits for the answer; repeats the request as
+    /// [`Self::send`] does. The caller sets the deadline.
     pub async fn ask(
         &self,
         client: &Client,
@@ -251,7 +251,8 @@ impl OpenLink {
         self.settle_doubt(client, link, &Rejection::of(answer, status), doubt).await
     }
 
-    /// Returns the outcome; if it is a refusal without a message, the refusal is replaced as in [`Self::doubted`].
+    /// Returns the outcome. A refusal without a message is examined as in [`Self::doubted`], and replaced if the
+    /// server was replaced or has forgotten the session.
     async fn known<T>(
         &self,
         client: &Client,

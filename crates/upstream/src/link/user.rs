@@ -30,7 +30,8 @@ pub trait LinkUser: Send + Sync {
     /// notification about its own `uri`, in the form of version `era`.
     fn updated(&self, server: UpstreamId, uri: &str, era: &'static Era, message: &Frame);
 
-    /// Returns the resources to which the client has subscribed through a session at this server, as the server's own URIs.
+    /// Returns the resources at this server to which the client has subscribed through a session, as the server's
+    /// own URIs.
     fn taken_at(&self, server: &Server) -> Vec<String>;
 
     /// Returns true if the client is subscribed to exactly this resource of a server; `uri` is the server's own URI.
@@ -51,17 +52,16 @@ pub trait LinkUser: Send + Sync {
     /// Passes on to the client a message from a server of this version, in the form of the client's version.
     fn hear(&self, era: &'static Era, message: &Frame);
 
-    /// Prepares for a change of lists. The returned function notifies the client of those changed lists of which it
-    /// has not been notified in the meantime.
+    /// Prepares for a change of lists. The returned function notifies the client of the changed lists, except for
+    /// those of which the client was notified in the meantime.
     fn before_change(self: Arc<Self>) -> Announcement;
 
     /// Notifies the client of the progress of one of its calls; `text` is in the client's form.
     fn progress(&self, text: Bytes);
 
-    /// Moves the client's subscriptions from this link, which belonged to the client and now serves another client,
-    /// to other links.
+    /// Moves the client's subscriptions to other links, because this link now serves another client.
     fn was_left(self: Arc<Self>, egress: &Egress, link: &Arc<OpenLink>);
 
-    /// Joins the link that replaces a lost one: on the new link, the server has no state of the session yet.
+    /// Joins the link that replaces a lost one, and sends the session's state to the server again.
     fn rejoin(self: Arc<Self>, egress: &Egress, server: UpstreamId);
 }

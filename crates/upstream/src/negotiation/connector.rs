@@ -79,8 +79,8 @@ impl<G: Guest> Connector<'_, G> {
         Some(Connected { wire: Wire::Pipe(link), unasked: Some(unasked), hello, candidate })
     }
 
-    /// Returns the time limit for the opening and the handshake. A server may not answer a request that it does not
-    /// know; if it knows the request, it answers immediately.
+    /// Returns the time limit for opening the transport and for the handshake. The limit is short for a request
+    /// that the server may not know: some servers never answer such a request.
     fn patience(&self, candidate: Candidate, is_again: bool) -> Duration {
         let all = self.guest.patience(candidate);
         match candidate.era.lifecycle {

@@ -1,8 +1,8 @@
-//! The handshake with a child over its pipe: tries requests until the child answers one of them, even if the answer is
-//! late. This module must not know who wants to reach the child.
+//! The handshake with a child over its pipe: tries requests until the child answers one of them, even if the answer
+//! is late. This module must not know who wants to reach the child.
 //!
-//! A child that is slow to start reads all requests at once when it is ready. Each request has its own id, so that the
-//! answer shows which request it belongs to. An answer to an earlier request counts if the newer request is refused.
+//! A child that is slow to start reads all requests at once when it is ready. Each request has its own id, by which
+//! an answer is matched to its request. If the newest request is refused, an answer to an earlier one is accepted.
 
 use std::pin::pin;
 use std::task::Poll;

@@ -57,8 +57,8 @@ impl TransportChoice {
     }
 }
 
-/// The candidates that an upstream is known to accept: none at first, and none again once all known candidates have
-/// failed.
+/// The candidates that an upstream is known to accept. Initially there are none; if all known candidates fail, they
+/// are forgotten.
 #[derive(Debug)]
 pub struct Negotiator {
     transports: TransportChoice,
@@ -332,8 +332,8 @@ pub fn verdict(error: &LinkError, asked: Candidate) -> Verdict {
     }
 }
 
-/// Returns the more helpful of two failures: a server's own message is better than a bare status, and better than an
-/// "unknown method" for the first request of another version.
+/// Returns the failure that tells the user more. A server's own message tells more than a bare status or an
+/// "unknown method", which is the usual answer to a request of a version that the server does not support.
 fn more_telling(old: FailedCandidate, new: FailedCandidate) -> FailedCandidate {
     if matches!(old.why, LinkError::SessionNotKept { .. }) && new.why.passing().is_some() {
         return new;

@@ -20,8 +20,8 @@ pub enum Wire {
 }
 
 impl Wire {
-    /// Opens an exchange of the gateway's own on a transport that many exchanges share; returns an error for any other
-    /// transport.
+    /// Sends a request that the gateway itself makes, on a transport that many exchanges share; returns an error
+    /// for any other transport.
     pub async fn own_call(&self, client: &Client, key: u64, text: Bytes) -> Result<MuxCall, LinkError> {
         match self {
             Self::Pipe(link) => link.own_call(key, text).await,

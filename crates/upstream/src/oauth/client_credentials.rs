@@ -41,7 +41,8 @@ impl Grant {
         is_obtained
     }
 
-    /// Returns true unless another token would be refused as well, or a request for a token failed a moment ago.
+    /// Returns true if another token may help: false if it would be refused as well, or if a request for a token
+    /// has just failed.
     fn may_obtain(&self, refusal: &CredentialRefusal, challenge: &Challenge) -> bool {
         let known = self.known.lock();
         let is_new = known.taken.is_some_and(|at| at.elapsed() < QUITE_NEW);

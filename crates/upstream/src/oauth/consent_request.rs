@@ -18,7 +18,7 @@ use super::secret::{Secret, random};
 
 /// The time for which a page is valid.
 pub(super) const LIFE: Duration = Duration::from_mins(15);
-/// The time for which the same page is given to everybody who asks for it.
+/// The time for which all users who ask for a consent page get the same page.
 pub(super) const FRESH: Duration = Duration::from_mins(5);
 
 /// The target for which consent is requested: the resource, its authorization server, Dragoman's client at that
@@ -42,7 +42,7 @@ pub(super) struct ConsentRequest {
     pub(super) verifier: Secret,
     /// The last segment of the address at which the flow begins.
     pub(super) entry: Secret,
-    /// A secret that only the browser in which the flow began holds.
+    /// The secret that identifies the browser in which the flow began.
     pub(super) mark: Secret,
     /// The number of times that users failed to prove that they own the consent.
     pub(super) doubts: u32,
@@ -158,8 +158,9 @@ impl Brought {
         Some(brought)
     }
 
-    /// Returns true unless the parameters name an issuer other than `service` (RFC 9207, 2.4): a server must not pass
-    /// off another server's code as its own.
+    /// Returns true if the parameters name `service` as the issuer, or name no issuer and `service` does not
+    /// promise to name itself (RFC 9207, 2.4). A server must not be able to present another server's code as its
+    /// own.
     pub(super) fn is_from(&self, service: &Service) -> bool {
         match &self.issuer {
             Some(issuer) => *issuer == service.issuer,

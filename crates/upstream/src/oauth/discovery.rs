@@ -62,7 +62,7 @@ pub(super) async fn discover(
     Err(why)
 }
 
-/// Returns true if two issuers are the same. A trailing slash does not count, because libraries append one to URLs.
+/// Returns true if two issuers are the same. A trailing slash is ignored, because libraries append one to URLs.
 pub(super) fn is_same(one: &str, other: &str) -> bool {
     one.trim_end_matches('/') == other.trim_end_matches('/')
 }

@@ -69,10 +69,11 @@ pub(super) struct GrantState {
     /// The time at which the latest tokens were issued.
     pub(super) taken: Option<Instant>,
     pub(super) wanted: Option<ConsentTarget>,
-    /// The challenge that led to `wanted`, the time of the search, and, if the search failed, the reason.
+    /// The challenge for which the authorization server was searched, the time of the search, and, if the search
+    /// failed, the reason.
     pub(super) search: Option<(Challenge, Instant, Option<String>)>,
     pub(super) asked: Vec<ConsentRequest>,
-    /// True if the server was always outside the public network, as of its last refusal.
+    /// True if all connections to the server led outside the public network, as of the server's last refusal.
     is_near: bool,
 }
 
@@ -124,7 +125,7 @@ impl Grant {
         *self.server == *server && self.caller.as_ref() == caller
     }
 
-    /// Shares the lock of another grant for a server with the same name, which is replaced by this grant.
+    /// Makes this grant use the lock of the grant that it replaces; both are for servers with the same name.
     pub(super) fn in_place_of(mut self, other: &Self) -> Self {
         self.busy = other.busy.clone();
         self
@@ -151,8 +152,8 @@ impl Grant {
         FetchRules { within, until: Instant::now() + patience, route: &self.route }
     }
 
-    /// Handles a refusal as far as this is possible without a user; returns `true` if the request may be sent again.
-    /// Otherwise, either the consent page is available after this call, or the reason why there is no such page.
+    /// Handles a refusal without a user if this is possible; returns `true` if the request may be sent again.
+    /// Otherwise, the consent page is available afterwards, or the reason why there is none.
     pub async fn answer(self: &Arc<Self>, refusal: &CredentialRefusal) -> bool {
         let (grant, refusal) = (self.clone(), refusal.clone());
         // The caller may be dropped while it waits, but exchanged tokens must be stored in any case.
@@ -240,8 +241,8 @@ impl Grant {
         Ok(())
     }
 
-    /// Returns true if these tokens are still the stored ones. In this case, the exchange has consumed the stored
-    /// tokens, and new tokens may replace them.
+    /// Returns true if the stored tokens are still these. In that case, the exchange has used up the stored tokens,
+    /// and the new tokens may replace them.
     async fn is_kept(&self, held: Option<&HeldTokens>) -> bool {
         let kept: Option<HeldTokens> = self.around.kept.get(&self.place()).await;
         let access = |held: &HeldTokens| held.tokens.header();

@@ -7,12 +7,12 @@ use engine::credential::challenge::Challenge;
 
 use super::{CallerId, ConsentFault, Consents, Grant, Page, Status};
 
-/// The consent to a server, as far as it is known.
+/// The known facts about the consent to a server.
 #[derive(Debug, Clone)]
 pub struct KnownConsent {
     /// The server.
     pub server: Arc<str>,
-    /// The owner of the consent; `None` if it counts for all callers.
+    /// The owner of the consent; `None` if the consent applies to all callers.
     pub caller: Option<CallerId>,
     /// The authorization server, if it is known.
     pub issuer: Option<String>,
@@ -21,7 +21,8 @@ pub struct KnownConsent {
 }
 
 impl Consents {
-    /// Returns all consents that were needed or used since the start, the newest of each owner.
+    /// Returns all consents that were needed or used since the start; if there are several of one owner, only the
+    /// newest.
     pub async fn list(&self) -> Vec<KnownConsent> {
         let mut known: Vec<KnownConsent> = Vec::new();
         for grant in self.all() {
@@ -37,7 +38,8 @@ impl Consents {
         known
     }
 
-    /// Counts the callers of a server that have given their own consent, and those that were asked for it or have given it.
+    /// Returns two numbers of callers of a server: those that have given their own consent, and those that were
+    /// asked for it or have given it.
     pub fn callers(&self, server: &str) -> (usize, usize) {
         let mut known: Vec<(Arc<Grant>, bool)> = Vec::new();
         for grant in self.all().into_iter().filter(|grant| *grant.server == *server && grant.caller.is_some())

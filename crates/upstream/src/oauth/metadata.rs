@@ -50,7 +50,7 @@ fn origin(url: &Uri) -> String {
     format!("{}://{authority}", url.scheme_str().unwrap_or_default())
 }
 
-/// Returns the name of a resource that does not state its name: the resource's URL, without the parts that vary.
+/// Returns the name of a resource whose metadata states none: the resource's URL, without the parts that vary.
 pub(super) fn canonical(url: &Uri) -> String {
     let path = url.path().trim_end_matches('/');
     format!("{}{path}", origin(url).to_ascii_lowercase())
@@ -90,7 +90,8 @@ pub(super) fn read_resource(body: &[u8], url: &Uri) -> Result<Protected, String>
     Ok(Protected { resource: written.resource, issuers, scopes })
 }
 
-/// Returns true if a resource with this name includes `url`: it has the same origin, and the same path or a path above it.
+/// Returns true if `url` belongs to the resource with this name: both have the same origin, and the URL's path is
+/// the resource's path or below it. If the resource's name has a query, the URL has the same query.
 fn covers(resource: &str, url: &Uri) -> bool {
     let Ok(named) = resource.parse::<Uri>() else { return false };
     let port =
@@ -147,7 +148,7 @@ pub(super) fn read_service(
     }
     if asks_users && !written.code_challenge_methods_supported.iter().any(|method| method == "S256") {
         return Err(
-            "the authorization server does not support PKCE with S256, without which codes can be stolen"
+            "the authorization server does not support PKCE with S256, which protects codes from theft"
                 .to_owned(),
         );
     }

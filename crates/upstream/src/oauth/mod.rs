@@ -1,8 +1,8 @@
 //! Consent: this gateway as an OAuth client of its upstream servers, on behalf of their users (MCP 2025-11-25,
-//! authorization). If a server refuses a request for lack of a token, the server's authorization server is discovered;
-//! a browser goes there and returns with a code; the code is exchanged for tokens, which are stored, sent only to the
-//! server that required them, and renewed before they expire. This module must not know links, clients or the requests
-//! to the server.
+//! authorization). If a server refuses a request for lack of a token, the server's authorization server is
+//! discovered; a browser goes there and returns with a code; the code is exchanged for tokens, which are stored,
+//! sent only to the server that required them, and renewed before they expire. This module must not know links,
+//! clients or the requests to the server.
 //!
 //! | file | is for |
 //! |---|---|
@@ -21,9 +21,9 @@
 //! | `outside` | the HTTP port: allowed hosts, deadlines, size caps |
 //! | `form`, `secret` | names and values in URLs; texts that are never displayed |
 //!
-//! If callers are authenticated, each caller gives its own consent, and the caller's tokens are used for that caller
-//! only. If callers are not authenticated, or if the configuration says so, one consent counts for all callers of the
-//! server: the user who gives the consent lets all callers use it.
+//! If callers are authenticated, each caller gives its own consent, and the caller's tokens are used for that
+//! caller only. If callers are not authenticated, or if the configuration says so, one consent applies to all
+//! callers of the server: the user who gives it allows all of them to use the account.
 
 mod caller_id;
 mod client;
@@ -131,7 +131,9 @@ pub struct Status {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConsentFault {
     /// No server with this name can require consent.
-    #[error("there is no server with this name that uses HTTP and has no configured Authorization header")]
+    #[error(
+        "no server with this name can require consent; only servers with a URL and without an `Authorization` header can"
+    )]
     NoServer,
     /// Consent cannot be requested.
     #[error("consent cannot be requested: {0}")]
@@ -298,8 +300,8 @@ impl Consents {
         }
     }
 
-    /// Returns the fault of a response that may come from an authorization server other than the one that was asked
-    /// (RFC 9700, 4.4): no part of such a response may be passed on.
+    /// Returns the fault if a response may come from an authorization server other than the one that was asked (RFC
+    /// 9700, 4.4). No part of such a response may be passed on.
     fn mixed_up(
         &self,
         path: &str,

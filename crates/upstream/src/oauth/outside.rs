@@ -35,7 +35,8 @@ pub(super) struct Answer {
     pub(super) body: Bytes,
 }
 
-/// The networks in which hosts that a server names may be: none that is closer to the gateway than the server itself.
+/// The networks that a host named by a server may be in. Such a host must not be closer to the gateway than the
+/// server itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum AllowedNetwork {
     /// The public network only.
@@ -159,11 +160,10 @@ fn moved(from: &Uri, location: Option<&HeaderValue>) -> Option<Uri> {
     }
 }
 
-/// Returns the network of the server at this address; hosts that the server names may be in the same network. An
-/// address counts as this machine only if the configuration itself names this machine: the owner of a host name
-/// decides to which address it resolves, and may change that at any time. For the same reason, a host name counts as
-/// part of a private network only if all connections to it led to addresses outside the public network (`is_near`);
-/// one DNS lookup is not enough.
+/// Returns the networks that are allowed for the hosts that a server at `url` names. The server counts as local
+/// only if its URL names this machine: the owner of a host name decides to which address the name resolves, and may
+/// change that at any time. For the same reason, a host name counts as private only if all connections to it led to
+/// addresses outside the public network (`is_near`); one DNS lookup is not enough.
 pub(super) fn within(url: &Uri, is_near: bool) -> AllowedNetwork {
     let Some(host) = url.host() else { return AllowedNetwork::Public };
     if is_local(url) {

@@ -40,7 +40,8 @@ pub(super) fn document_path(issuer: &str) -> String {
     issuer_path(issuer).replace(ISSUER.1, DOCUMENT)
 }
 
-/// Returns the redirect path that the document at this path contains; `None` if the path is not that of a document.
+/// Returns the redirect path that belongs to the document at this path; `None` if there is no document at this
+/// path.
 pub(super) fn redirect_of_document(path: &str) -> Option<String> {
     digest_in(path, DOCUMENT).map(|digest| format!("{}{digest}{}", ISSUER.0, ISSUER.1))
 }
@@ -57,12 +58,12 @@ pub(super) fn path(config: &OAuthClient, service: &Service) -> String {
     if is_shared(config) { CALLBACK.to_owned() } else { issuer_path(&service.issuer) }
 }
 
-/// Returns the redirect path that all issuers shared before each had a path of its own.
+/// Returns the old redirect path, which all issuers shared before each got a path of its own.
 pub(super) fn former_path() -> &'static str {
     CALLBACK
 }
 
-/// Returns true for clients whose redirect path another issuer may use as well.
+/// Returns true if another issuer may use the redirect path of this client as well.
 pub(super) fn is_shared(config: &OAuthClient) -> bool {
     config.client_id.is_some() && !config.issuer_callback
 }

@@ -1,6 +1,7 @@
-//! The start of a consent. A page of the gateway's own explains what the consent is for, and sets a cookie by which the
-//! browser is recognized when it returns. Therefore, an attacker cannot make a victim complete a consent by sending the
-//! victim the address. This module must not know the page's form, or how callers authenticate.
+//! The start of a consent. A page of the gateway's own explains what the consent is for, and sets a cookie that
+//! identifies the browser when it returns. An attacker who sends the page's address to a victim therefore cannot
+//! make the victim complete the attacker's flow. This module must not know the page's form, or how callers
+//! authenticate.
 
 use std::sync::Arc;
 

@@ -62,7 +62,7 @@ async fn answer(mut stream: TcpStream, base: &str, number: u32) -> Option<()> {
     stream.write_all(format!("{head}\r\nContent-Length: {length}\r\n\r\n{body}").as_bytes()).await.ok()
 }
 
-/// The configuration of a server there.
+/// The settings of a grant for a server at `url`.
 fn settings(url: &str, client: OAuthClient) -> GrantSettings {
     GrantSettings { url: format!("{url}/mcp").parse().unwrap(), client, route: Route::default() }
 }
@@ -72,7 +72,7 @@ fn own_path(issuer: &str) -> String {
     redirect::issuer_path(issuer)
 }
 
-/// Opens the page; returns the authorization server's page, the state there, and the cookie.
+/// Opens the page; returns the URL of the authorization server's page, the `state` in that URL, and the cookie.
 fn begin(consents: &Consents, page: &Page) -> (String, String, String) {
     let onward = consents.go_on(page.entry()).unwrap();
     let pairs = form::pairs(onward.url.split_once('?').unwrap().1);

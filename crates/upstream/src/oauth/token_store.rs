@@ -1,6 +1,6 @@
-//! The storage that outlives the process: tokens and registrations, in the vault of the state folder. Without a state
-//! folder, they are kept in memory; so are changes that the vault cannot take, until it can. This module must not know
-//! what the stored values are used for.
+//! The storage of tokens and registrations that survives the end of the process: the vault of the state folder.
+//! Without a state folder, the values are kept in memory. Changes that the vault cannot store are kept in memory
+//! until it can. This module must not know what the stored values are used for.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,8 @@ pub(super) struct TokenStore(Arc<TokenStoreState>);
 struct TokenStoreState {
     folder: Option<PathBuf>,
     vault: Mutex<Option<Vault>>,
-    /// Without a folder, all values. With a folder, the changes that could not be stored yet; `None` is a removal.
+    /// Without a folder: all values. With a folder: the changes that could not be stored yet; `None` means that the
+    /// value is removed.
     here: Mutex<HashMap<String, Option<SecretString>>>,
 }
 
@@ -102,8 +103,8 @@ impl TokenStoreState {
         self.change(name, None).map(Some)
     }
 
-    /// Stores or removes a value. If the vault cannot be written, this process remembers the change: a renewed token that
-    /// is forgotten would end the consent, and a revoked consent must not be used again.
+    /// Stores or removes a value. If the vault cannot be written, the change is kept in memory. If a renewed token
+    /// were lost, the consent would end; if a revocation were lost, the consent could be used again.
     fn change(&self, name: &str, value: Option<SecretString>) -> Result<(), String> {
         let Some(folder) = &self.folder else {
             let mut here = self.here.lock();
@@ -141,7 +142,7 @@ fn existing<'a>(vault: &'a mut Option<Vault>, folder: &Path) -> Result<Option<&'
     Ok(vault.as_mut())
 }
 
-/// Writes a value to the vault of the folder, or removes it there if it is `None`.
+/// Writes a value to the vault of the folder; if `value` is `None`, removes the stored value.
 fn write(
     vault: &mut Option<Vault>,
     folder: &Path,

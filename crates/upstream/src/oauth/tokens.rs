@@ -25,7 +25,7 @@ const EARLY: u64 = 60;
 pub(super) struct Tokens {
     pub(super) access: Secret,
     pub(super) refresh: Option<Secret>,
-    /// The scopes that were allowed; the requested scopes if the server does not name any.
+    /// The scopes that were allowed; if the server names none, the requested scopes.
     pub(super) scopes: Vec<String>,
     /// The time at which the token expires, in seconds since 1970, if it is known.
     pub(super) ends: Option<u64>,

@@ -17,7 +17,8 @@ use super::link_cell::LinkCell;
 use super::rights::{Admission, Queued, Reserved};
 use crate::egress::Egress;
 
-/// The time between two checks for a waiting owner: some of the rules depend on time alone.
+/// The time between two checks for a waiting owner. The checks are necessary because some of the rules depend only
+/// on time.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// The time after which a waiting owner may take the link of a call that waits for its client.
@@ -80,7 +81,7 @@ impl Dedicated {
         Err(LinkError::Busy(self.max()))
     }
 
-    /// Closes another caller's link, if the owner of this request could then open one.
+    /// Closes a link of another caller if this allows the owner of this request to open one.
     fn make_room(&self, egress: &Egress, ticket: Ticket) {
         let lacks = self.state.lock().dispatch.lacks_room(ticket, Instant::now());
         if lacks {
@@ -88,8 +89,8 @@ impl Dedicated {
         }
     }
 
-    /// Returns true if an owner that has waited for this time gives up. If it continues to wait, a call that waits for
-    /// its client may be asked for its link.
+    /// Returns true if an owner stops waiting after the time `waited`. If the owner continues to wait, a call that
+    /// waits for its client may be asked to give up its link.
     fn gives_up(&self, cell: &LinkCell, askable: Askable, waited: Duration, patience: Duration) -> bool {
         if waited < MAKE_WAY_AFTER {
             return waited >= patience;

@@ -1,5 +1,5 @@
-//! The number of dedicated links that one server may have, in the pools of all its callers together, and the number of times
-//! that an owner was moved between them. This module must not know pools.
+//! The number of dedicated links that one server may have in the pools of all its callers, and the number of times
+//! that an owner was moved to another link. This module must not know pools.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -44,7 +44,7 @@ impl LinkBudget {
         self.moves.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns the number of moves in all pools that use the budget, or used it earlier.
+    /// Returns the number of moves in all pools that have ever used the budget.
     pub fn moves(&self) -> u64 {
         self.moves.load(Ordering::Relaxed)
     }

@@ -33,7 +33,7 @@ pub struct Dedicated {
     pub(super) family: Arc<PoolFamily>,
     max: usize,
     waiters: usize,
-    /// True once this pool is registered among those whose links can be closed to let another server's process start.
+    /// True once this pool is registered as one whose links can be closed to let another server's process start.
     pub(super) can_make_room: AtomicBool,
     pub(super) name: Arc<str>,
     /// True once it has been logged that owners are moved between links.
@@ -71,8 +71,8 @@ pub struct PoolFigures {
     pub moves: u64,
 }
 
-/// The queue's message to an owner that waits: the link that the owner's cell now has, or the number of the link that
-/// the cell may open.
+/// The message to a waiting owner: the link that its cell now has, or the number of the link that its cell may
+/// open.
 pub(super) enum LinkGrant {
     Link(Arc<OpenLink>),
     Slot(SlotId),
@@ -141,7 +141,7 @@ impl Dedicated {
             tracing::info!(
                 server = %self.name,
                 "a connection was taken from one client and given to another, because there are more clients than connections. State \
-                 that the server keeps in memory for a connection is lost or mixed. If this is a problem, {}",
+                 that the server keeps in memory for a client may be lost or mixed up. If this is a problem, {}",
                 self.advice
             );
         }
@@ -240,8 +240,8 @@ impl Dedicated {
 }
 
 impl State {
-    /// Returns the link that a caller without a session had last, if that link is free: the state that the server keeps
-    /// for this link belongs to the caller.
+    /// Returns the last link of a caller without a session, if that link is free: the server keeps this caller's
+    /// state for it.
     pub(super) fn link_of_caller(&self, cell: &LinkCell, now: Instant) -> Option<SlotId> {
         let caller = cell.caller()?;
         let had = self.links.iter().filter(|(_, pooled)| pooled.caller.as_ref() == Some(caller));

@@ -48,9 +48,9 @@ impl DedicatedLink {
         &self.egress
     }
 
-    /// Records that the call or task waits for its client, which frees its permit for a running call. One link of the
-    /// pool stays available to running calls: if too many calls wait for their clients, the caller's own oldest call
-    /// gives up its link, or else a call that has waited for a very long time.
+    /// Records that the call or task waits for its client, which frees its permit for a running call. One link of
+    /// the pool stays available to running calls: if too many calls wait for their clients, one that has waited
+    /// long enough gives up its link.
     pub fn wait(&mut self, sleeper: Sleeper) -> Dormant {
         self.permit = None;
         let pool = &self.links.dedicated;

@@ -1,11 +1,11 @@
 //! Decides which owner gets which dedicated link. An owner is a session or a call that needs such a link. This is a
-//! state machine without I/O, so that tests can try all orders of events. The time is an argument. This module must not
-//! know what a link is, or who owns one.
+//! state machine without I/O, so that tests can try all orders of events. The time is an argument. This module must
+//! not know what a link is, or who owns one.
 //!
 //! The rules: a link carries the calls of one owner at a time. An owner gets back the link that it had before. The
 //! first link opens immediately. A further link opens only if no link has become free for a while, and if there are
-//! fewer than `PoolRules::max`. A link can serve a caller if all of the caller's capabilities were declared on it;
-//! additional declared capabilities do no harm. Owners are served in the order in which they arrived.
+//! fewer links than `PoolRules::max`. A link can serve an owner if all of the owner's capabilities were declared on
+//! it; additional declared capabilities do no harm. Owners are served in the order in which they arrived.
 
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
@@ -29,11 +29,12 @@ pub type Ticket = u64;
 /// The time for which a newly granted link stays with its owner, whose call is about to begin.
 pub const GRACE: Duration = Duration::from_secs(1);
 
-/// The time for which a link with a task must have been idle before the task is given up in favour of another owner.
+/// The time for which the link of a task must have been idle before the task is abandoned and another owner gets
+/// the link.
 pub const TASK_REST: Duration = Duration::from_mins(1);
 
-/// The class of clients that was declared to the server on a link: the requested version, and the questions that these
-/// clients can be asked.
+/// The class of clients that was declared to the server when a link was opened: the requested version, and the
+/// questions that these clients can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkClass {
     /// The requested version, which distinguishes links that were opened for different versions.
@@ -55,7 +56,7 @@ pub enum Binding {
     /// Nothing binds the link.
     #[default]
     None,
-    /// The server knows the owner's roots, or may still be working on a call that was given up.
+    /// The server has the owner's roots, or may still be working on a call that was given up.
     Owner,
     /// The server runs a task of the link's owner.
     Task,
@@ -178,8 +179,8 @@ impl Dispatch {
         }
     }
 
-    /// Ends a call. Returns true if the link should be closed, because its owner is gone and the link can serve no
-    /// other.
+    /// Ends a call. Returns true if the link should be closed, because its owner is gone and no other owner can use
+    /// the link.
     pub fn leave(&mut self, slot: SlotId, now: Instant) -> bool {
         let Some(found) = self.slots.get_mut(&slot) else { return false };
         found.calls = found.calls.saturating_sub(1);
@@ -273,7 +274,8 @@ impl Dispatch {
         false
     }
 
-    /// Returns true if no owner has the link, or its owner has not used it for the time for which it is reserved.
+    /// Returns true if the link has no owner, or if its owner has not used it for so long that the reservation has
+    /// ended.
     fn is_left(&self, slot: &Slot, now: Instant) -> bool {
         slot.owner.is_none() || now.saturating_duration_since(slot.used) >= self.rules.owned_rest
     }
@@ -360,7 +362,7 @@ impl Dispatch {
         actions.push(Action::Open(waiter.ticket, id));
     }
 
-    /// Takes away the link that the owner has, because an owner has only one link at a time.
+    /// Takes the current link away from an owner, because an owner has only one link at a time.
     fn disown(&mut self, owner: OwnerId) {
         for slot in self.slots.values_mut().filter(|slot| slot.owner == Some(owner)) {
             (slot.owner, slot.granted) = (None, false);

@@ -1,5 +1,5 @@
-//! The links that calls and tasks hold while they wait for their clients, and the choice of the one that is given up
-//! when others need a link. This module must not know what a call is.
+//! The links that calls and tasks hold while they wait for their clients, and the choice of the link that is given
+//! up when others need one. This module must not know what a call is.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,11 +10,12 @@ use tokio::sync::Notify;
 
 use crate::quota::Holder;
 
-/// The age at which a call that waits for its client gives up its link to another call of the same caller. By then, a
-/// person has had time to answer, and the caller itself wants to do something else.
+/// The age at which a call that waits for its client gives up its link to another call of the same caller. By then,
+/// a person has had time to answer, and the caller itself has started another call.
 const OWN_AGE: Duration = Duration::from_secs(10);
 
-/// The age at which a call, or a task about which no client asks, gives up its link to other callers.
+/// The age at which a call that waits for its client, or a task that no client polls, gives up its link to other
+/// callers.
 pub const AGE: Duration = Duration::from_mins(1);
 
 /// The time for which a caller must have waited before another caller's call gives up its link.
@@ -23,7 +24,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The time between two checks of whether a task has ended.
 const TASK_LOOK: Duration = Duration::from_secs(5);
 
-/// The time in which a requested link may become free before another link is requested.
+/// The minimum time between two requests to give up a link. Within this time, the link that was requested first may
+/// become free.
 const PACE: Duration = Duration::from_secs(1);
 
 /// A call or task that waits for its client.
@@ -54,7 +56,7 @@ pub struct DormantLinks {
 struct DormantState {
     next: u64,
     sleepers: BTreeMap<u64, SleeperState>,
-    /// The time at which a link's release was last requested.
+    /// The time at which a call or task was last requested to give up its link.
     asked: Option<Instant>,
 }
 
@@ -105,7 +107,8 @@ impl DormantLinks {
         self.state.lock().sleepers.len()
     }
 
-    /// Requests the release of the longest-waiting link, if any link may be released.
+    /// Requests the call or task that has waited longest to give up its link; returns false if none may be
+    /// requested.
     pub fn make_way(&self, demand: &Demand<'_>, now: Instant) -> bool {
         let mut state = self.state.lock();
         if state.asked.is_some_and(|asked| now.saturating_duration_since(asked) < PACE) {
@@ -121,7 +124,7 @@ impl DormantLinks {
 }
 
 impl Dormant {
-    /// Completes once the link's release is requested.
+    /// Completes once the call or task is requested to give up its link.
     pub async fn asked_to_leave(&self) {
         self.wake.notified().await;
     }

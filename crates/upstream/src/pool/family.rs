@@ -41,8 +41,8 @@ impl PoolFamily {
         pools.push(pool);
     }
 
-    /// Closes a link of another pool that nobody needs: a link without an owner, or else a link that its owner has not
-    /// used for the time for which it is reserved for that owner. Returns false if there is no such link.
+    /// Closes a link of another pool: a link without an owner or, if there is none, a link whose reservation has
+    /// ended because its owner has not used it for long enough. Returns false if there is no such link.
     pub(super) fn make_room(&self, needed_by: &dyn GivesWay, egress: &Egress) -> bool {
         let pools: Vec<Arc<dyn GivesWay>> = self.pools.lock().iter().filter_map(Weak::upgrade).collect();
         let others = pools.iter().filter(|pool| !std::ptr::addr_eq(Arc::as_ptr(pool), needed_by));

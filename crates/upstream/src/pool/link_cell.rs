@@ -29,7 +29,7 @@ use crate::server::Server;
 
 /// The receiver of links that have been opened.
 pub trait LinkListener: Send + Sync {
-    /// Called after a link was opened. Calls over the link wait for the end of the returned update.
+    /// Handles a link that was opened. Calls over the link begin once the returned update has finished.
     fn opened(self: Arc<Self>, egress: &Egress, opened: OpenedLink<'_>) -> Updating;
 }
 
@@ -41,7 +41,7 @@ pub struct OpenedLink<'a> {
     pub cell: &'a Arc<LinkCell>,
     /// The version that was requested: the clients' version, or the one version in which all clients share the link.
     pub asked: &'static Era,
-    /// The questions that the server was told it may ask on the link.
+    /// The questions that were declared to the server on the link, so the server may ask them.
     pub askable: Askable,
     /// True if the link replaces one that was lost.
     pub was_gone: bool,
@@ -109,7 +109,7 @@ impl LinkCell {
         self
     }
 
-    /// Makes the cell's link the only link of its server, on which clients take these turns; `None` changes nothing.
+    /// Makes the cell's link the only link of its server, which clients use in turn; `None` changes nothing.
     pub(super) fn single(mut self, single: Option<Arc<SingleLink>>) -> Self {
         self.single = single;
         self
@@ -125,7 +125,7 @@ impl LinkCell {
         self.kind.era
     }
 
-    /// Returns the questions that the server is told it may ask on the link.
+    /// Returns the questions that are declared to the server on the link, so the server may ask them.
     pub fn askable(&self) -> Askable {
         Askable::of(self.kind.era, &self.kind.capabilities)
     }
@@ -287,7 +287,7 @@ impl LinkCell {
         }
     }
 
-    /// Gives up the cell's link, which is lost.
+    /// Removes the cell's link, which was lost, and records how it ended.
     fn leave(&self, starts: &mut Starts) {
         let Some(old) = self.open.swap(None) else { return };
         self.note_end(&old);

@@ -60,15 +60,15 @@ pub struct Links {
     single: Option<Arc<SingleLink>>,
     /// The shared link that was last requested; nearly all requests need the same one.
     recent: ArcSwapOption<(&'static Era, Arc<LinkCell>)>,
-    /// The shared links, by requested version. Clients cannot be asked anything on them.
+    /// The shared links, by requested version. On these links, servers cannot ask clients anything.
     shared: Mutex<HashMap<&'static Era, Arc<LinkCell>>>,
     /// The links that serve one call at a time.
     of_calls: Mutex<Vec<Weak<LinkCell>>>,
 }
 
 impl Links {
-    /// Creates an empty set. Its dedicated links count toward the same limit as those in `common`, which are the links
-    /// of the callers that share one upstream for this server.
+    /// Creates an empty set of links. If `common` is given, the dedicated links count toward the same limit as
+    /// those in `common`, the links of the upstream that callers share.
     pub fn new(server: Arc<Server>, listener: Weak<dyn LinkListener>, common: Option<&Self>) -> Self {
         let family = common.map(|common| common.dedicated.family.clone());
         let dedicated = Dedicated::new(&server.spec, server.is_child(), family);
@@ -185,14 +185,14 @@ impl Links {
         LinkFigures { shared, dedicated }
     }
 
-    /// Returns the number of times that an owner was moved to another dedicated link, over all callers of the server, including
-    /// those that have no links any more.
+    /// Returns the number of times that an owner was moved to another dedicated link. All callers of the server are
+    /// counted, including those that have no links any more.
     pub fn moves(&self) -> u64 {
         self.dedicated.moves_of_server()
     }
 
-    /// Returns the last lines that the shared process wrote to stderr, even if the process has ended since. Secrets
-    /// are masked. There are no lines if the server is not a process.
+    /// Returns the last lines that the shared process wrote to stderr, with secrets masked; the process may have
+    /// ended since. Returns no lines if the server is not a process.
     pub fn last_words(&self) -> Vec<String> {
         let cells: Vec<Arc<LinkCell>> = self.shared.lock().values().cloned().collect();
         let texts = cells.iter().filter_map(|cell| match &cell.open.load_full()?.wire {
@@ -213,8 +213,8 @@ impl Links {
             .collect()
     }
 
-    /// Closes shared children and server sessions that have not been used for the time `after`; they are opened again
-    /// when a client needs them. Links that clients need in order to hear of changes stay open.
+    /// Closes shared children and server sessions that have not been used for the time `after`; they are opened
+    /// again when a client needs them. Links over which clients receive notifications of changes stay open.
     pub fn rest_idle(
         &self,
         egress: &Egress,

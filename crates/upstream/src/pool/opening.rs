@@ -119,8 +119,8 @@ fn mux_room(limits: &Limits) -> MuxRoom {
 }
 
 impl Guest for LinkOpening<'_> {
-    /// Closes a spare dedicated link of any server. To open the first link of a server, any idle link may be closed;
-    /// to open a further link, only one without an owner.
+    /// Closes a spare dedicated link of any server. For the first link of a server, any idle link may be closed;
+    /// for a further link, only a link without an owner.
     async fn make_room(&self) -> bool {
         self.egress.make_room(!self.own).await
     }

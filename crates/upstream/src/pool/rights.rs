@@ -1,5 +1,5 @@
-//! Rights in the pool: a request in the queue, the opening of a link, a call on a link. Each right ends when it is
-//! dropped.
+//! Rights in the pool: to a place in the queue, to open a link, or to run a call on a link. Each right ends when
+//! its value is dropped.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -15,8 +15,8 @@ pub struct PoolRules {
     pub starts: usize,
     /// The time for which an owner waits for a free link before a further one is opened.
     pub further_after: Duration,
-    /// The time for which an owner waits in the same way if its previous link serves another owner's call. This time is
-    /// longer, because the owner's state is on the previous link.
+    /// The time for which an owner waits if its previous link serves a call of another owner. This time is longer
+    /// than `further_after`, because the server keeps the owner's state for the previous link.
     pub move_after: Duration,
     /// The maximum number of owners that wait for a link.
     pub waiters: usize,
@@ -24,9 +24,10 @@ pub struct PoolRules {
     pub keep: usize,
     /// The idle time after which a link without an owner is closed.
     pub unowned_rest: Duration,
-    /// The idle time after which another owner may take an owner's link, or replace it.
+    /// The idle time after which an owner's link may be given to another owner, or closed for another link.
     pub owned_rest: Duration,
-    /// The idle time after which an owner's link may be closed for another caller, who has a pool of its own.
+    /// The idle time after which an owner's link may be closed so that another caller of the server, with a
+    /// separate pool, can open one.
     pub others_rest: Duration,
 }
 
@@ -49,8 +50,8 @@ const CHILDREN: PoolRules = PoolRules {
 /// The maximum number of processes if each session or each caller has a process of its own.
 const OWN_CHILDREN: usize = 16;
 
-/// The limits of a pool of sessions. A session costs only one request. Therefore, each owner has its own session as
-/// long as there are not too many owners, and calls that wait for their clients leave links for other calls.
+/// The limits of a pool of sessions. A session costs only one request, so each owner has its own session until the
+/// limit is reached. A high limit also leaves links for running calls while other calls wait for their clients.
 const SESSIONS: PoolRules = PoolRules {
     max: 256,
     starts: 8,
@@ -63,8 +64,9 @@ const SESSIONS: PoolRules = PoolRules {
     unowned_rest: UNOWNED,
 };
 
-/// The idle time after which a session or a caller loses the link that is reserved for it, if another session or caller
-/// needs a link and the limit is reached. Many clients disappear without closing their sessions.
+/// The idle time after which the reservation of a link for a session or a caller ends: from then on, another
+/// session or caller may get the link if the limit is reached. Many clients disappear without closing their
+/// sessions.
 const PROMISED: Duration = Duration::from_mins(5);
 
 /// Returns the limits of a server's pool; `are_children` is true if the pool's links are processes.

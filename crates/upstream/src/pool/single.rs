@@ -1,5 +1,5 @@
-//! The only link of a server that cannot run twice, or that keeps its state in its process: all clients use this link
-//! in turn. This module must not know what a call is for.
+//! The only link of a server that cannot run twice, or that keeps its state in its process. All clients use this
+//! link in turn. This module must not know what a call is for.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -27,16 +27,16 @@ const WAITERS: usize = 256;
 /// The time between two checks for a waiting call.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// The time after which a waiting call may make another call give up the link. Only a call that waits for its client
-/// has to give it up.
+/// The time after which a waiting call may request another call to give up the link. Only a call that waits for its
+/// client can be requested to do so.
 const MAKE_WAY_AFTER: Duration = Duration::from_secs(2);
 
-/// The turns on a server's only link, and the questions that the server is told it may ask there.
+/// The turns on a server's only link, and the questions that are declared to the server there.
 pub struct SingleLink {
     state: Mutex<SingleState>,
-    /// All questions that at least one of the owners seen so far can be asked.
+    /// The questions that at least one of the owners so far can be asked.
     widest: AtomicU8,
-    /// The questions that the server was told it may ask on the link that was opened last.
+    /// The questions that were declared to the server when the link was last opened.
     declared: AtomicU8,
     dormant: Arc<DormantLinks>,
 }
@@ -123,8 +123,7 @@ impl SingleLink {
         self.widest.fetch_or(class.without_roots().bits(), Ordering::SeqCst);
     }
 
-    /// Returns true if the server was told, on the last link, that it may ask all questions that any owner can be
-    /// asked.
+    /// Returns true if all questions in `widest` were declared to the server when the link was last opened.
     pub(super) fn is_wide(&self) -> bool {
         let declared = Askable::from_bits(self.declared.load(Ordering::SeqCst));
         declared.includes(Askable::from_bits(self.widest.load(Ordering::SeqCst)))
@@ -180,8 +179,8 @@ impl LinkTurn {
 }
 
 impl LinkHold for LinkTurn {
-    /// Returns a hold without a turn: other owners have their turns while a task is running, so the task's questions
-    /// are refused.
+    /// Returns a hold without a turn. While a task runs, other owners have their turns, so the questions of the
+    /// task are refused.
     fn again(&self) -> Box<dyn LinkHold> {
         Box::new(NoTurn)
     }

@@ -9,14 +9,14 @@ use transport::up::LinkError;
 
 use crate::link::LinkUser;
 
-/// The maximum back-off for which a caller waits; a longer one makes the call fail.
+/// The longest back-off for which a caller waits; during a longer one, calls fail immediately.
 const SHORT_REST: Duration = Duration::from_secs(1);
 
 /// The history of a link's openings.
 #[derive(Default)]
 pub(super) struct Starts {
     pub(super) backoff: Backoff,
-    /// True if the last failure will occur again until somebody changes the server or its configuration.
+    /// True if the last failure will be repeated until somebody changes the server or its configuration.
     pub(super) is_final: bool,
     /// The sessions whose calls used the lost link; kept until there is a new link.
     pub(super) users: Vec<Weak<dyn LinkUser>>,

@@ -1,5 +1,5 @@
-//! Turns on a server's only link: a turn belongs to one owner that can be asked questions, or to all calls together
-//! whose clients cannot be asked. This is a state machine without I/O. This module must not know what a link is.
+//! Turns on a server's only link. A turn belongs either to one owner that can be asked questions, or to all calls
+//! of clients that cannot be asked. This is a state machine without I/O. This module must not know what a link is.
 
 use std::collections::VecDeque;
 
@@ -41,8 +41,9 @@ impl TurnQueue {
         self.waiting.len()
     }
 
-    /// Begins a call immediately, if this is possible. Further calls of an owner always join the owner's turn: a client
-    /// that the server has asked something may call the same server before it answers, and must not wait for itself.
+    /// Begins a call immediately if this is possible. Further calls of an owner always join the owner's turn: a
+    /// client may call the server again before it answers the server's question, and must not wait for its own turn
+    /// to end.
     pub(super) fn join(&mut self, party: TurnParty) -> bool {
         match &mut self.current {
             None => {

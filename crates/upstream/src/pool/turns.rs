@@ -68,9 +68,9 @@ impl LinkCell {
         Some(HeldLink::new(link.clone(), hold))
     }
 
-    /// Makes sure that the server may ask these questions of the owner whose turn it is. If they were not declared when
-    /// the server's only link was opened, closes the link, so that it is opened again with them. No other call is
-    /// running on the link.
+    /// Makes sure that the server may ask these questions of the owner whose turn it is. If they were not declared
+    /// when the server's only link was opened, closes the link; it is then opened again with these questions
+    /// declared. No other call is running on the link.
     pub async fn widen(&self, egress: &Egress, class: Askable) {
         let Some(single) = &self.single else { return };
         single.widen(class);
@@ -87,7 +87,7 @@ impl LinkCell {
         link.close(egress.client()).await;
     }
 
-    /// Returns true if the cell's link is a child process.
+    /// Returns true if the cell's link leads to a child process.
     pub fn is_to_child(&self) -> bool {
         self.server.is_child()
     }

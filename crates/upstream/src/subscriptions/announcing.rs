@@ -1,5 +1,5 @@
-//! Sends subscriptions on all links: a server may report a change only in the session that subscribed, and each link to
-//! a child is a separate process. A call waits only for a moment until subscriptions have been sent.
+//! Sends subscriptions on all links: a server may report a change only in the session that subscribed, and each
+//! link to a child is a separate process. A call waits only briefly until subscriptions have been sent.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

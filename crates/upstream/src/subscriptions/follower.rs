@@ -107,15 +107,15 @@ impl Follower {
         }
     }
 
-    /// As soon as updates arrive again, notifies each listener, only once, that updates were missed.
+    /// Notifies each listener once that updates were missed, as soon as updates arrive again.
     fn announce_gap(&self, gap: &mut bool) {
         if std::mem::take(gap) {
             self.topics().publish_gap(self.egress.frame_limits());
         }
     }
 
-    /// Subscribes to the wanted resources one by one; notifications arrive with the link's unsolicited messages.
-    /// Returns `true` once there are no more listeners.
+    /// Subscribes to the wanted resources one by one; their notifications arrive among the unsolicited messages of
+    /// the link. Returns `true` once there are no more listeners.
     async fn by_subscriptions(&self, link: &Arc<OpenLink>, mut gap: bool) -> bool {
         let mut wanted = self.topics().wanted.subscribe();
         loop {
@@ -149,8 +149,8 @@ impl Follower {
         }
     }
 
-    /// Keeps one stream open for all wanted resources, and replaces it if they change. Returns `true` once there are no more
-    /// listeners.
+    /// Keeps one stream open for all wanted resources, and opens a new stream if the wanted resources change.
+    /// Returns `true` once there are no more listeners.
     async fn by_streams(&self, link: &Arc<OpenLink>, mut gap: bool) -> bool {
         let mut wanted = self.topics().wanted.subscribe();
         let mut order = Succession::default();
@@ -204,7 +204,7 @@ impl Follower {
         }
     }
 
-    /// Requests a stream, which the upstream has yet to acknowledge. Records a refusal by the upstream.
+    /// Requests a stream for the wanted resources. The upstream acknowledges it later; a refusal is recorded.
     async fn asked_for(&self, link: &Arc<OpenLink>, upto: u64, number: u64) -> Option<NoticeStream> {
         match self.open(link, upto, number).await {
             Ok(Some(stream)) => return Some(stream),

@@ -18,8 +18,8 @@ use tokio::sync::{mpsc, watch};
 use crate::link::LinkUser;
 use crate::server::Server;
 
-/// The maximum number of notifications that wait for one listener; a slower listener is only told that something may
-/// have changed.
+/// The maximum number of notifications that wait for one listener. If a listener is slower, notifications are
+/// dropped, and the listener is only notified that something may have changed.
 const BEHIND: usize = 256;
 
 /// A message to a listener.
@@ -155,8 +155,8 @@ impl Listener {
         (Self { uris: uris.into_iter().collect(), to: To::Stream(sender, behind) }, heard)
     }
 
-    /// Creates a listener for a session, which is notified in the form of the session's own version, and under the URI that its
-    /// client knows. `uri` is the server's own URI.
+    /// Creates a listener for a session, whose notifications have the form of the session's own version and contain
+    /// the URI that its client uses. `uri` is the server's own URI.
     pub fn by_session((server, uri): (UpstreamId, String), session: Weak<dyn LinkUser>) -> Self {
         Self { uris: HashSet::from([uri]), to: To::Session(server, session) }
     }
@@ -286,8 +286,8 @@ impl Topics {
         self.settled.send_modify(|n| *n = (*n).max(upto));
     }
 
-    /// Returns true if there are no more listeners; if `told` is true, the upstream must know this as well. The task
-    /// then ends.
+    /// Returns true, and ends the task, if there are no more listeners. If `told` is true, this happens only after
+    /// the upstream has been notified of all changes.
     pub(super) fn is_over(&self, told: bool) -> bool {
         let mut state = self.state.lock();
         let over = state.interest.is_empty() && !(told && state.interest.is_due());

@@ -12,11 +12,11 @@ use std::fs;
 use std::net::TcpListener;
 use std::process::Command;
 
-/// The scripts. The first one makes the provider replace its keys.
+/// The scripts. The first one makes the provider change its signing keys.
 pub(crate) const AUTH: Scripts =
     Scripts { name: "auth", lanes: &[&["attacks", "flow-v1", "flow-v2"]], run: with_provider };
 
-/// The number of attempts to start: another program may take a free port before the gateway listens there.
+/// The number of attempts to start: another program may take the free port before the gateway listens there.
 const ATTEMPTS: usize = 3;
 
 /// Starts a provider and a gateway that accepts its tokens, and runs all scripts, or some, against both.
@@ -42,8 +42,8 @@ pub(crate) fn start_provider(tools: &Tools, log: &Log) -> Result<(Service, Strin
     Service::start(&mut tools.auth.script("provider.mjs")?, log, said)
 }
 
-/// Starts a gateway for which `issuer` issues tokens. It must know its own URL before it listens, because the tokens
-/// name that URL.
+/// Starts a gateway that accepts tokens from `issuer`. The gateway must know its own URL before it listens, because
+/// the tokens contain that URL.
 pub(crate) fn start_gateway(
     programs: &Programs,
     issuer: &str,

@@ -1,5 +1,5 @@
-//! Additions that only one of two compared Dragomans has, with everything that an addition needs beside the gateway: a
-//! key, an open page, a collector. This module must not know how costs are measured.
+//! Features whose cost is measured by comparing Dragoman with and without them, and everything that such a feature
+//! needs besides the gateway: a key, an open page, a collector. This module must not know how costs are measured.
 
 use super::collector::Collector;
 use super::guards::{self, Key};
@@ -12,7 +12,7 @@ use std::path::Path;
 /// A feature whose cost is measured by comparing Dragoman with and without it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Addition {
-    /// Callers are authenticated, calls are checked against rules and a limit, and recorded.
+    /// Callers are authenticated; calls are checked against rules and a limit, and are recorded in the audit log.
     Guards,
     /// The admin pages are served, and an operator watches the live traffic.
     LivePage,
@@ -23,7 +23,7 @@ pub(crate) enum Addition {
 }
 
 impl Addition {
-    /// The name of the gateway that has it.
+    /// The name of the gateway that has the addition.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Guards => "guarded",
@@ -34,7 +34,7 @@ impl Addition {
     }
 }
 
-/// Everything that an addition needs beside the gateway; dropped together with the gateway.
+/// Everything that an addition needs besides the gateway; dropped together with the gateway.
 #[derive(Debug)]
 pub(crate) enum Beside {
     /// Nothing.

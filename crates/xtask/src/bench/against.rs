@@ -5,8 +5,8 @@ use super::results::{Results, Row, median};
 use super::scenario::Scenario;
 use super::table::{figure, footprints, ratio as shown, section};
 
-/// A row over the limit is measured again, with up to this many times as many rounds, so that other load on the machine does not
-/// make a build fail.
+/// The maximum number of batches of rounds. A row over the limit is measured again, so that other load on the
+/// machine does not make a build fail.
 pub(crate) const BATCHES: usize = 3;
 
 const COLUMNS: [&str; 9] = [
@@ -39,7 +39,7 @@ fn ratios(row: &Row) -> Vec<f64> {
     ratios
 }
 
-/// The median over the rounds. Both builds of a round ran under the same load from other processes.
+/// The median of [`ratios`]. In each round, both builds run under the same load from other processes.
 pub(crate) fn ratio(row: &Row) -> Option<f64> {
     let mut ratios = ratios(row);
     (!ratios.is_empty()).then(|| median(&mut ratios))

@@ -32,7 +32,7 @@ pub(crate) enum Contestant {
     WorkStealing,
     /// Dragoman with an addition.
     With(Addition),
-    /// Another build of Dragoman, with which this one is compared.
+    /// The other build of Dragoman, which is compared with this one.
     Old,
     /// The other build, with the same addition as [`Self::With`].
     OldWith(Addition),
@@ -95,7 +95,7 @@ pub(crate) enum Backend {
 }
 
 impl Backend {
-    /// The names of the upstreams in Dragoman's configuration.
+    /// The names of the upstreams, as in Dragoman's configuration.
     pub(crate) fn names(&self) -> Vec<String> {
         match self {
             Self::Http(addresses) if addresses.len() > 1 => {
@@ -112,9 +112,9 @@ pub(crate) struct Gateway {
     pub(crate) contestant: Contestant,
     pub(crate) service: Service,
     pub(crate) url: String,
-    /// Everything that its addition needs.
+    /// Everything that the gateway's addition needs.
     pub(crate) beside: Beside,
-    /// The time from the start of the process to its first successful answer at `/health`.
+    /// The time from the start of the process to the first successful answer at `/health`.
     pub(crate) ready: Duration,
 }
 
@@ -158,7 +158,7 @@ impl Gateway {
         Ok(Self { contestant, service, url: format!("http://{address}/mcp"), beside, ready })
     }
 
-    /// The processes whose cost counts for the gateway, without the servers that it starts.
+    /// The processes whose CPU time is measured as the gateway's, without the servers that the gateway starts.
     pub(crate) fn pids(&self) -> Vec<u32> {
         let pid = self.service.pid();
         match self.contestant {

@@ -17,8 +17,8 @@ const SESSIONS: u32 = 1000;
 const SESSIONS_QUICK: u32 = 100;
 /// The number of starts, whose median is reported.
 const STARTS: usize = 7;
-/// The delay after an event before memory is read. Memory that a gateway returns after a while without events is not the
-/// cost of a session.
+/// The delay after an event before memory is read. Memory that a gateway returns to the system during this time is
+/// not counted as the cost of a session.
 const SETTLED: Duration = Duration::from_secs(6);
 const WITHIN: Duration = Duration::from_secs(90);
 
@@ -30,9 +30,9 @@ pub(crate) struct Footprint {
     pub(crate) ready_ms: f64,
     /// The number of sessions that were opened.
     pub(crate) sessions: u32,
-    /// Sessions with an open connection each.
+    /// The memory for sessions that each have one open connection.
     pub(crate) plain: Course,
-    /// Sessions that each have an open GET stream, too.
+    /// The memory for sessions that each have an open GET stream as well.
     pub(crate) streams: Course,
 }
 
@@ -114,13 +114,13 @@ impl Course {
     }
 }
 
-/// Converts a number of KiB, which never reaches 2^52 here.
+/// Converts a number of KiB; such numbers are always below 2^52 here.
 #[allow(clippy::cast_precision_loss)]
 pub(crate) fn kib(value: u64) -> f64 {
     value as f64
 }
 
-/// Checks that the load has opened or closed all sessions.
+/// Checks that the load generator has opened or closed all sessions.
 fn all_good(line: &str, what: &str, sessions: u32) -> Result<(), String> {
     let report: Value = serde_json::from_str(line).unwrap_or_default();
     if report[what] == sessions && report["errors"] == 0 {

@@ -28,7 +28,7 @@ pub(crate) struct Sample {
     pub(crate) foreign: f64,
 }
 
-/// Lets only one contestant run, and puts it under load.
+/// Lets only this contestant run, and puts it under load.
 pub(crate) fn sample(
     stage: &Stage,
     contestant: Contestant,

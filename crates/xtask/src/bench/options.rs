@@ -36,7 +36,7 @@ pub(crate) struct Options {
     pub(crate) quick: bool,
     pub(crate) ab: bool,
     pub(crate) contestants: Vec<Contestant>,
-    /// The only build to compare with, an older one.
+    /// The older build, if two builds are compared; no other contestant then takes part.
     pub(crate) against: Option<PathBuf>,
     /// The maximum CPU time per call in a row, as a multiple of the older build's.
     pub(crate) at_most: f64,
@@ -84,7 +84,7 @@ impl Options {
         Ok(Some(options))
     }
 
-    /// Sets all options that no flag has set.
+    /// Sets the default values of all options that no flag has set.
     fn fill_in(&mut self) -> Result<(), String> {
         let options = self;
         if options.ab && options.against.is_some() {

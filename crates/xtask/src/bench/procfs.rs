@@ -10,7 +10,7 @@ pub(crate) fn cpu_nanos(pids: &[u32]) -> u64 {
     pids.iter().map(|pid| precise(*pid).max(coarse(*pid))).sum()
 }
 
-/// The sum over the living threads, to the nanosecond.
+/// The CPU time of a process's living threads, to the nanosecond.
 fn precise(pid: u32) -> u64 {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return 0 };
     threads
@@ -20,7 +20,7 @@ fn precise(pid: u32) -> u64 {
         .sum()
 }
 
-/// User and system time, including that of ended threads, rounded down to whole ticks.
+/// The user and system time of a process, including that of ended threads, rounded down to whole ticks.
 fn coarse(pid: u32) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let times: u64 = fields(&stat).skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();

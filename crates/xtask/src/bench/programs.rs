@@ -6,7 +6,7 @@ use crate::tools::NotStarted;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The path in Debian, which is not always in a user's `PATH`.
+/// The path of nginx in Debian, whose folder is not always in a user's `PATH`.
 const NGINX: &str = "/usr/sbin/nginx";
 
 /// The paths of all programs.
@@ -15,7 +15,7 @@ pub(crate) struct Programs {
     pub(crate) upstream: PathBuf,
     pub(crate) load: PathBuf,
     dragoman: PathBuf,
-    /// The build with which this one is compared.
+    /// The older build, with which this one is compared.
     old: Option<PathBuf>,
     pub(crate) nginx: PathBuf,
 }

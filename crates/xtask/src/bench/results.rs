@@ -91,7 +91,7 @@ impl Row {
         Some(self.cpu(one)? / self.cpu(other)?)
     }
 
-    /// The ratio that the limit is about: to nginx, or to Dragoman without the addition.
+    /// The ratio to which the limit applies: to nginx, or to Dragoman without the addition.
     fn judged_ratio(&self) -> Option<f64> {
         match self.scenario.added {
             Some(addition) => self.cpu_ratio(Contestant::With(addition), Contestant::Dragoman),
@@ -99,8 +99,8 @@ impl Row {
         }
     }
 
-    /// The ratio of `one`'s calls per second to `other`'s: the median over the rounds, because neighbors in a
-    /// round saw similar noise.
+    /// The ratio of `one`'s calls per second to `other`'s: the median of the ratios in each round, because the
+    /// measurements of a round have similar noise.
     pub(crate) fn rate_ratio(&self, one: Contestant, other: Contestant) -> Option<f64> {
         let pairs = self.samples(one).iter().zip(self.samples(other));
         let mut ratios: Vec<f64> = pairs.map(|(one, other)| one.rate / other.rate).collect();

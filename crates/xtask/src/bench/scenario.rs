@@ -14,9 +14,9 @@ pub(crate) enum Behind {
 /// The maximum cost of the gateway.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Limit {
-    /// This multiple of nginx's cost; for an addition, of Dragoman's cost without it.
+    /// A multiple of nginx's cost or, for an addition, of Dragoman's cost without the addition.
     Times(f64),
-    /// This many microseconds of CPU time per call.
+    /// A number of microseconds of CPU time per call.
     Micros(f64),
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Scenario {
     /// Flags of `bench_load`.
     pub(crate) load: &'static [&'static str],
     pub(crate) limit: Option<Limit>,
-    /// The addition, to compare only Dragoman with it and Dragoman without it.
+    /// The addition, if the scenario compares Dragoman with and without one.
     pub(crate) added: Option<Addition>,
 }
 

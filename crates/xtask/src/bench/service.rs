@@ -1,5 +1,5 @@
-//! Programs that run beside this one in their own process groups, so that a whole group can be stopped and ended
-//! at once.
+//! Programs that run in the background in their own process groups, so a whole group can be stopped and ended at
+//! once.
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::fs::{self, File};
@@ -11,10 +11,10 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time that a program may take to end after it was asked to.
+/// The time that a program may take to end after it was asked to end.
 const ENDS_WITHIN: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 5 });
 
-/// Ends a group when this process is gone for any reason: its stdin closes when our end does.
+/// The shell script that ends a group when this process ends for any reason: the script's stdin is then closed.
 const WATCH: &str = "read line; kill -s CONT -- -$0; kill -s TERM $0; sleep $1; kill -s KILL -- -$0";
 
 /// A running program; dropping it ends its whole group.
@@ -63,7 +63,7 @@ impl Service {
         Ok(Self { child, guard, what, log: log.to_owned(), stdin, lines })
     }
 
-    /// The process id, which is also that of the group.
+    /// The process id, which is also the id of the group.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -84,7 +84,7 @@ impl Service {
         if matches!(sent, Some(Ok(()))) { Ok(()) } else { Err(self.fault("does not listen")) }
     }
 
-    /// Waits until it has ended by itself.
+    /// Waits until the program has ended by itself.
     pub(crate) fn ended(&mut self, within: Duration) -> bool {
         let until = Instant::now() + within;
         while Instant::now() < until {

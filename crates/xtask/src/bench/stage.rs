@@ -1,4 +1,4 @@
-//! The set-up of one scenario: upstreams, gateways, and which of them may run.
+//! The set-up of one scenario: upstreams and gateways, and the control of which of them may run.
 
 use super::contestant::{Backend, Contestant, Gateway};
 use super::procfs::with_children;
@@ -43,7 +43,7 @@ impl Stage {
         self.gateways.iter().find(|gateway| gateway.contestant == contestant)
     }
 
-    /// The load for a contestant, and its target.
+    /// The load generator's command for a contestant.
     pub(crate) fn load(&self, contestant: Contestant, programs: &Programs) -> Command {
         let url = match (self.gateway(contestant), &self.backend) {
             (Some(gateway), _) => gateway.url.clone(),
@@ -69,8 +69,8 @@ impl Stage {
     }
 }
 
-/// Returns true if a contestant takes part. Over stdio, and with several upstreams, only a gateway for MCP can. An
-/// addition is compared with the same gateway without it.
+/// Returns true if a contestant takes part. With an upstream over stdio, or with several upstreams, only MCP
+/// gateways can take part. An addition is compared only with the same gateway without the addition.
 pub(crate) fn takes_part(contestant: Contestant, scenario: &Scenario) -> bool {
     if scenario.added.is_some() || contestant.addition().is_some() {
         let is_without = contestant == Contestant::Dragoman && scenario.added.is_some();

@@ -75,7 +75,7 @@ const ADDITIONS: [&str; 7] = [
     "with",
 ];
 
-/// Dragoman without an addition, and with it; `None` for scenarios without an addition.
+/// A row that compares Dragoman without and with an addition; `None` for scenarios without an addition.
 fn addition(row: &Row) -> Option<Vec<String>> {
     let (with, without) = (Contestant::With(row.scenario.added?), Contestant::Dragoman);
     let rate = |contestant| figure(row.median(contestant, |sample| Some(sample.rate)));

@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The path of the one-time link, as the startup message contains it.
+/// The path of the one-time sign-in link in the startup message.
 const LINK: &str = "/admin/enter/";
 
 /// The stream of the page with the live traffic.
@@ -74,7 +74,7 @@ impl Drop for Watcher {
     }
 }
 
-/// Reads everything, as a browser does.
+/// Reads the whole stream, as a browser does.
 fn drained(mut stream: TcpStream) {
     let mut bytes = [0; 16 << 10];
     while stream.read(&mut bytes).is_ok_and(|read| read > 0) {}

@@ -1,4 +1,5 @@
-//! The page of all commands, from their help texts, which the tests of the command line keep up to date.
+//! The page of all commands, generated from their help texts. The tests of the command line keep these texts up to
+//! date.
 
 use crate::files::{failed, read};
 use std::fs;

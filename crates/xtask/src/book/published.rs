@@ -1,4 +1,5 @@
-//! The lines about packages. Before the packages' names are registered, a stranger could register them, so the pages do not show these lines.
+//! The lines about packages. Until the packages' names are registered, the pages do not show these lines, because a
+//! stranger could register the names.
 
 use crate::files::{failed, read};
 use std::fs;

@@ -6,9 +6,9 @@ use super::scenario::Verdict;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(dead_code, reason = "no scenario is known to fail today")]
 enum Fails {
-    /// Every time.
+    /// The scenario fails every time.
     Always,
-    /// Only sometimes, so a passed run proves nothing.
+    /// The scenario fails only sometimes, so a successful run proves nothing.
     Sometimes,
 }
 

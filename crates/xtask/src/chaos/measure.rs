@@ -6,8 +6,8 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time by which a promised time may be exceeded: several scenarios run at once, with builds that are not optimized, and
-/// a thread that is ready may wait for a processor.
+/// The time by which a guaranteed time may be exceeded: several scenarios run at once, with builds that are not
+/// optimized, and a thread that is ready may wait for a processor.
 pub(crate) const BUSY: Duration = Duration::from_millis(500);
 
 /// The times of some requests.
@@ -41,7 +41,7 @@ impl fmt::Display for Times {
     }
 }
 
-/// Lets all clients act at the same moment; returns the time that each took.
+/// Lets all clients act at the same moment; returns the time that each client needed.
 pub(crate) fn side_by_side(
     clients: &[Arc<Client>],
     act: impl Fn(&Arc<Client>) -> Result<(), String> + Sync,

@@ -1,8 +1,9 @@
-//! `cargo xtask chaos`: upstreams that fail in every known way, while clients of all versions call through Dragoman.
+//! `cargo xtask chaos`: upstreams that fail in every known way, while clients of all versions call through
+//! Dragoman.
 //!
-//! Each scenario is one fault with its own gateway, upstreams and clients. Some conditions hold in all of them: each call
-//! carries a nonce; no answer, question, log message or progress note reaches another caller; nothing is answered twice;
-//! the gateway ends when it is told to and leaves no process behind.
+//! Each scenario is one fault with its own gateway, upstreams and clients. Some conditions hold in all of them:
+//! each call carries a nonce; no answer, question, log message or progress note reaches another caller; nothing is
+//! answered twice; the gateway ends on request and leaves no process behind.
 //!
 //! | file | concern |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! One program under test: started, watched, signalled, ended. Every process of a stage carries the stage's mark in its
-//! environment, so that none is missed, whatever its parent is.
+//! One program under test: started, watched, signalled, ended. Every process of a stage carries the stage's mark in
+//! its environment, so all of them are found, whatever their parents are.
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File};
@@ -17,7 +17,7 @@ pub(crate) const LOOK: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub(crate) struct Process {
     child: Child,
-    /// The file that gets its output.
+    /// The file with the program's output.
     pub(crate) log: PathBuf,
 }
 
@@ -36,12 +36,12 @@ impl Process {
         self.child.id()
     }
 
-    /// Returns true while it has not ended.
+    /// Returns true while the program has not ended.
     pub(crate) fn runs(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Returns true if it succeeded; `None` while it has not ended.
+    /// Returns true if the program succeeded; `None` while it has not ended.
     pub(crate) fn success(&mut self) -> Option<bool> {
         self.child.try_wait().ok().flatten().map(|status| status.success())
     }
@@ -50,19 +50,19 @@ impl Process {
         signal_to(self.child.id(), signal);
     }
 
-    /// Kills it and waits until it is gone.
+    /// Kills the program, and waits until it is gone.
     pub(crate) fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 
-    /// Asks it to end, and waits for that; false if it does not.
+    /// Asks the program to end, and waits; returns false if it does not end in time.
     pub(crate) fn end(&mut self, within: Duration) -> bool {
         self.signal(Signal::TERM);
         until(within, || (!self.runs()).then_some(())).is_some()
     }
 
-    /// The last part of its output.
+    /// The last part of the program's output.
     pub(crate) fn words(&self) -> String {
         let text = fs::read(&self.log).unwrap_or_default();
         String::from_utf8_lossy(&text[text.len().saturating_sub(4000)..]).into_owned()
@@ -87,7 +87,7 @@ pub(crate) fn signal_to(pid: u32, signal: Signal) {
     }
 }
 
-/// Polls until `found` returns something; `None` if the time is over.
+/// Polls until `found` returns a value; returns `None` if it returns none in time.
 pub(crate) fn until<T>(within: Duration, mut found: impl FnMut() -> Option<T>) -> Option<T> {
     let end = Instant::now() + within;
     loop {

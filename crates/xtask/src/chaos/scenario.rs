@@ -7,7 +7,7 @@ use crate::run::Log;
 use crate::tools::Node;
 use std::time::{Duration, Instant};
 
-/// One fault, and the condition that must hold in spite of it.
+/// One fault, and the condition that must hold despite it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scenario {
     pub(super) name: &'static str,
@@ -15,7 +15,7 @@ pub(super) struct Scenario {
     pub(super) fault: u8,
     /// The condition that must hold, as a sentence without a full stop.
     pub(super) title: &'static str,
-    /// The variant, if several scenarios share a function.
+    /// The variant, if several scenarios use the same function.
     pub(super) variant: &'static str,
     pub(super) run: fn(&mut Play<'_>) -> Result<(), String>,
 }
@@ -25,7 +25,7 @@ pub(super) struct Play<'a> {
     pub(super) stage: Stage<'a>,
     pub(super) variant: &'static str,
     pub(super) node: &'a Node,
-    /// The length of the long form.
+    /// The length of the scenario in minutes; `None` for the short form.
     pub(super) minutes: Option<u64>,
 }
 
@@ -34,9 +34,9 @@ pub(super) struct Play<'a> {
 pub(super) enum Verdict {
     Passed,
     Failed(String),
-    /// It failed, as is known.
+    /// The scenario failed, as expected.
     Known(String),
-    /// It passed, although it is listed as a failure.
+    /// The scenario passed, although it is listed as failing.
     NoLongerKnown,
 }
 
@@ -74,7 +74,7 @@ impl Scenario {
 }
 
 impl Outcome {
-    /// Returns true unless it makes the run fail.
+    /// Returns true unless the outcome makes the run fail.
     pub(super) fn is_good(&self) -> bool {
         matches!(self.verdict, Verdict::Passed | Verdict::Known(_))
     }

@@ -87,7 +87,7 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// A fickle upstream with these flags, which is not started if it listens on a port.
+    /// Creates a fickle upstream with these flags, without starting it.
     pub(crate) fn upstream(
         &self,
         name: &'static str,
@@ -110,7 +110,7 @@ impl<'a> Stage<'a> {
         Ok(upstream)
     }
 
-    /// A fickle upstream with these flags, started over HTTP.
+    /// Creates a fickle upstream with these flags, and starts it over HTTP.
     pub(crate) fn started(
         &self,
         name: &'static str,
@@ -121,7 +121,7 @@ impl<'a> Stage<'a> {
         Ok(upstream)
     }
 
-    /// One server of each lifecycle, over HTTP (true) and over a pipe (false); those over HTTP are started.
+    /// Creates servers with different lifecycles: over HTTP (true), started, and over a pipe (false).
     pub(crate) fn of_each_sort(&self) -> Result<Vec<(bool, Upstream)>, String> {
         Ok(vec![
             (true, self.started("web", &[])?),
@@ -175,7 +175,7 @@ impl<'a> Stage<'a> {
         self.open(Hearing::new(&self.next_name()), era, capabilities)
     }
 
-    /// Creates such a client with a folder as its root.
+    /// Creates a client that has introduced itself, with a folder as its root.
     pub(crate) fn client_in(&self, folder: &Path, era: Era) -> Result<Arc<Client>, String> {
         let uri = format!("file://{}", folder.display());
         self.open(Hearing::with_root(&self.next_name(), &uri), era, &json!({ "roots": {} }))
@@ -185,8 +185,7 @@ impl<'a> Stage<'a> {
         format!("c{}", self.named.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// Creates a client that has introduced itself at another address than the gateway's, with an API key if there is
-    /// one.
+    /// Creates a client that has introduced itself at this address, with an API key if there is one.
     pub(crate) fn client_at(
         &self,
         address: SocketAddr,
@@ -299,17 +298,17 @@ impl Drop for Stage<'_> {
 }
 
 impl Upstream {
-    /// Its entry in a configuration, over HTTP.
+    /// The upstream's entry in a configuration, over HTTP.
     pub(crate) fn over_http(&self) -> Value {
         json!({ "url": format!("http://{}/mcp", self.address) })
     }
 
-    /// Its entry in a configuration, as a child.
+    /// The upstream's entry in a configuration, as a child.
     pub(crate) fn over_stdio(&self) -> Value {
         json!({ "command": self.program, "args": self.args("--stdio"), "env": { MARK: self.mark } })
     }
 
-    /// Its entry in a configuration, as a child that a shell starts after these commands.
+    /// The upstream's entry in a configuration, as a child that a shell starts after these commands.
     pub(crate) fn by_shell(&self, before: &str) -> Value {
         let line = self.args("--stdio").join("' '");
         let script = format!("{before} exec '{}' '{line}'", self.program.display());
@@ -324,7 +323,7 @@ impl Upstream {
         args
     }
 
-    /// Starts it over HTTP, at the same address each time, and waits until it listens.
+    /// Starts the upstream over HTTP, always at the same address, and waits until it listens.
     pub(crate) fn start(&mut self) -> Result<(), String> {
         let mut command = Command::new(&self.program);
         command.arg("--http").arg(self.address.to_string()).args(&self.args("")[1..]);
@@ -344,36 +343,36 @@ impl Upstream {
         }
     }
 
-    /// Kills it if it is running.
+    /// Kills the upstream if it is running.
     pub(crate) fn kill(&mut self) {
         self.process = None;
     }
 
-    /// Sends a signal to it.
+    /// Sends a signal to the upstream.
     pub(crate) fn signal(&self, signal: Signal) {
         self.process.iter().for_each(|process| process.signal(signal));
     }
 
-    /// Sets the commands that change its behavior, in one step.
+    /// Sets the commands that change the upstream's behavior, in one step.
     pub(crate) fn switch(&self, words: &str) -> Result<(), String> {
         let next = self.switch.with_extension("next");
         let written = fs::write(&next, words).and_then(|()| fs::rename(&next, &self.switch));
         written.map_err(|error| format!("{}: {error}", self.switch.display()))
     }
 
-    /// Sets the commands, and waits until they must have been read.
+    /// Sets the commands, and waits long enough for the upstream to read them.
     pub(crate) fn switched(&self, words: &str) -> Result<(), String> {
         self.switch(words)?;
         std::thread::sleep(Duration::from_millis(100));
         Ok(())
     }
 
-    /// The number of times that it has executed the call with this nonce.
+    /// The number of times that the upstream has executed the call with this nonce.
     pub(crate) fn executed(&self, nonce: &str) -> usize {
         self.executions(|_| true).get(nonce).copied().unwrap_or(0)
     }
 
-    /// The number of times that it has executed each call of certain tools, by nonce.
+    /// The number of times that the upstream has executed each call of certain tools, by nonce.
     pub(crate) fn executions(&self, of: impl Fn(&str) -> bool) -> HashMap<String, usize> {
         let ledger = fs::read_to_string(&self.ledger).unwrap_or_default();
         let mut counts = HashMap::new();
@@ -387,12 +386,12 @@ impl Upstream {
         counts
     }
 
-    /// The number of lines of its ledger with this text.
+    /// The number of times that a text occurs in the upstream's ledger.
     pub(crate) fn recorded(&self, text: &str) -> usize {
         fs::read_to_string(&self.ledger).map_or(0, |ledger| ledger.matches(text).count())
     }
 
-    /// Every nonce that it has executed more than once with one of these tools.
+    /// The nonces of calls of these tools that the upstream has executed more than once.
     pub(crate) fn doubled(&self, tools: &[&str]) -> Vec<String> {
         let counts = self.executions(|tool| tools.contains(&tool));
         counts.into_iter().filter(|(_, count)| *count > 1).map(|(nonce, _)| nonce).collect()

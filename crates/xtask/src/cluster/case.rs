@@ -5,7 +5,7 @@ use crate::root::Programs;
 use crate::run::Log;
 use std::time::{Duration, Instant};
 
-/// One event in the life of a cluster, and the condition that must hold in spite of it.
+/// One event in a cluster, and the condition that must hold despite it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Case {
     pub(super) name: &'static str,
@@ -20,7 +20,7 @@ pub(super) struct Case {
 pub(super) struct Outcome {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
-    /// The figures, or the condition that does not hold.
+    /// The figures, or a description of the condition that does not hold.
     pub(super) found: Result<String, String>,
     pub(super) took: Duration,
 }

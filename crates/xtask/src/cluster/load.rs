@@ -1,4 +1,4 @@
-//! Clients that call without a pause while something happens, and the judgement on their calls.
+//! Clients that make calls without a pause while something happens, and the evaluation of their calls.
 
 use super::rig::Rig;
 use crate::chaos::client::{Called, Client, End};
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time that the upstream needs for every other call, so that some calls are always in progress.
+/// The time in ms that the upstream needs for every second call, so that some calls are always in progress.
 const LATE: u64 = 40;
 
 /// The time between two calls of a client.
@@ -27,7 +27,7 @@ pub(super) struct Made {
     took: Duration,
 }
 
-/// Lets all clients call until `event` has returned.
+/// Lets all clients make calls until `event` has returned.
 pub(super) fn under_load<T>(
     clients: &[Arc<Client>],
     event: impl FnOnce() -> Result<T, String>,
@@ -55,11 +55,11 @@ fn calls(client: &Arc<Client>, over: &AtomicBool) -> Vec<Made> {
     made
 }
 
-/// The beginning and the end of an event that may cut calls off.
+/// The start and the end of an event during which calls may be interrupted.
 pub(super) type Cut = (Instant, Instant);
 
-/// Checks calls: each has ended within `within`, every answered one was executed, none was executed twice, and only
-/// calls that were in progress during `cut` may have failed. Returns figures.
+/// Checks the calls: each ended within the time `within`; each answered call was executed; none was executed twice;
+/// only calls that were in progress during `cut` may have failed. Returns figures.
 pub(super) fn judged(
     rig: &Rig<'_>,
     made: &[Made],

@@ -1,8 +1,8 @@
-//! `cargo xtask cluster`: several Dragomans that share a store (Debian's `redis-server`), with nginx and `HAProxy` in front
-//! of them, while replicas and the store are killed, stopped, emptied and filled with garbage.
+//! `cargo xtask cluster`: several Dragomans that share a store (Debian's `redis-server`), with nginx and `HAProxy`
+//! in front of them, while replicas and the store are killed, stopped, emptied and filled with garbage.
 //!
-//! Each case has its own store, replicas, upstream and clients. Some conditions hold in all of them: no answer is lost,
-//! duplicated or sent to another client; no call is executed twice; every replica ends when it is told to.
+//! Each case has its own store, replicas, upstream and clients. Some conditions hold in all of them: no answer is
+//! lost, duplicated or sent to another client; no call is executed twice; every replica ends on request.
 //!
 //! | file | is for |
 //! |---|---|
@@ -12,7 +12,7 @@
 //! | `replica` | one Dragoman of a cluster, and its command line |
 //! | `redis` | the store |
 //! | `balancer` | nginx and `HAProxy` |
-//! | `load` | clients that call without a pause, and the judgement on their calls |
+//! | `load` | clients that call without a pause, and the evaluation of their calls |
 
 mod balancer;
 mod case;

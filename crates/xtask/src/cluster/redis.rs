@@ -34,7 +34,7 @@ impl Redis {
         Ok(store)
     }
 
-    /// Starts it again at the same address: empty, because nothing was saved.
+    /// Starts the store again at the same address: empty, because nothing was saved.
     pub(super) fn start_again(&mut self) -> Result<(), String> {
         let mut command = Command::new("redis-server");
         command.args(["--port", &self.address.port().to_string(), "--bind", "127.0.0.1"]);
@@ -44,7 +44,7 @@ impl Redis {
         answers.map(drop).ok_or_else(|| format!("redis-server does not answer: {}", self.words()))
     }
 
-    /// Kills it, which loses all data.
+    /// Kills the store, which loses all data.
     pub(super) fn kill(&mut self) {
         self.process = None;
     }
@@ -53,12 +53,12 @@ impl Redis {
         self.process.iter().for_each(|process| process.signal(signal));
     }
 
-    /// The last part of its output.
+    /// The last part of the store's output.
     pub(super) fn words(&self) -> String {
         self.process.as_ref().map(Process::words).unwrap_or_default()
     }
 
-    /// Changes the password that it requires.
+    /// Changes the password that the store requires.
     pub(super) fn require(&mut self, password: &str) -> Result<(), String> {
         self.cli(&["CONFIG", "SET", "requirepass", password])?;
         self.password = Some(password.to_owned());
@@ -91,7 +91,7 @@ impl Redis {
         Ok(self.cli(&["KEYS", pattern])?.lines().map(str::to_owned).filter(|name| !name.is_empty()).collect())
     }
 
-    /// The number of times that each command was executed: its name and the number.
+    /// The name of each command, and the number of times that it was executed.
     pub(super) fn commands(&self) -> Result<Vec<(String, u64)>, String> {
         let text = self.cli(&["INFO", "commandstats"])?;
         let counts = text.lines().filter_map(|line| {

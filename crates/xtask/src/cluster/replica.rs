@@ -41,7 +41,7 @@ pub(super) struct Told<'a> {
 }
 
 impl Replica {
-    /// Writes the configuration of a replica, which is not started.
+    /// Writes the configuration of a replica; does not start the replica.
     pub(super) fn new(
         folder: &Path,
         programs: &Programs,
@@ -80,7 +80,7 @@ impl Replica {
         self.folder.join("dragoman.json")
     }
 
-    /// Starts it without waiting for anything.
+    /// Starts the replica, without waiting until it is ready.
     pub(super) fn launch(&mut self) -> Result<(), String> {
         let mut command = Command::new(&self.program);
         command.args(["serve", "--config"]).arg(self.config()).env(MARK, &self.mark);
@@ -89,13 +89,13 @@ impl Replica {
         Ok(())
     }
 
-    /// Starts it, and waits until it answers.
+    /// Starts the replica, and waits until it answers.
     pub(super) fn start(&mut self) -> Result<(), String> {
         self.launch()?;
         self.answers()
     }
 
-    /// Waits until it answers.
+    /// Waits until the replica answers.
     pub(super) fn answers(&mut self) -> Result<(), String> {
         let (address, name) = (self.address, self.name.clone());
         let Some(process) = &mut self.process else { return Err(format!("{name} was not started")) };
@@ -114,13 +114,13 @@ impl Replica {
         }
     }
 
-    /// Kills it.
+    /// Kills the replica.
     pub(super) fn kill(&mut self) {
         self.process = None;
         self.is_away = true;
     }
 
-    /// Asks it to end, and waits for that.
+    /// Asks the replica to end, and waits for its end.
     pub(super) fn end(&mut self) -> Result<(), String> {
         self.is_away = true;
         let Some(mut process) = self.process.take() else { return Ok(()) };
@@ -130,7 +130,7 @@ impl Replica {
         Err(format!("{} does not end after SIGTERM: {}", self.name, process.words()))
     }
 
-    /// Waits until it ends on its own; returns true if it succeeded, and its output.
+    /// Waits until the replica ends on its own; returns true if it succeeded, and its output.
     pub(super) fn ended(&mut self) -> Result<(bool, String), String> {
         self.is_away = true;
         let Some(mut process) = self.process.take() else {
@@ -152,18 +152,18 @@ impl Replica {
         self.process.iter().for_each(|process| process.signal(signal));
     }
 
-    /// Forgets everything that it has stored itself; it must not be running.
+    /// Deletes the state that the replica has stored itself; the replica must not be running.
     pub(super) fn forget(&self) -> Result<(), String> {
         let folder = self.folder.join("state");
         fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))
     }
 
-    /// All of its output.
+    /// The whole output of the replica.
     pub(super) fn log(&self) -> String {
         fs::read_to_string(self.folder.join("gateway.log")).unwrap_or_default()
     }
 
-    /// Waits until its output contains a text more than `before` times.
+    /// Waits until the replica's output contains a text more than `before` times.
     pub(super) fn says(&self, text: &str, before: usize, within: Duration) -> Result<(), String> {
         until(within, || (self.log().matches(text).count() > before).then_some(()))
             .ok_or_else(|| format!("{} does not say `{text}`: {}", self.name, self.log()))

@@ -18,10 +18,10 @@ use std::time::{Duration, Instant};
 /// The number of replicas.
 const REPLICAS: usize = 3;
 
-/// The time within which all replicas must know a change.
+/// The time within which a change must have reached all replicas.
 pub(super) const KNOWN: Duration = Duration::from_secs(1);
 
-/// The parts of one case.
+/// The store, the replicas, the upstream and the clients of one case.
 pub(super) struct Rig<'a> {
     // The replicas end before the programs that they use.
     pub(super) replicas: Vec<Replica>,
@@ -94,7 +94,7 @@ impl<'a> Rig<'a> {
         Ok([Balancer::nginx(&self.stage, &replicas)?, Balancer::haproxy(&self.stage, &replicas)?])
     }
 
-    /// Opens `count` clients. The versions take turns; after each round of versions, the next address is used.
+    /// Opens `count` clients: each gets the next version and, after each round of versions, the next address.
     pub(super) fn clients(
         &self,
         count: usize,
@@ -117,7 +117,7 @@ impl<'a> Rig<'a> {
         self.stage.log.note(&format!("--- said by the store:\n{}---", self.store.words()));
     }
 
-    /// Ends everything, and reports everything that must never happen.
+    /// Ends all programs, and reports every violation of the conditions that hold for all cases.
     pub(super) fn finish(mut self) -> Result<(), String> {
         let mut faults: Vec<String> = self.replicas.iter_mut().filter_map(Replica::crashed).collect();
         faults.extend(self.replicas.iter_mut().filter_map(|replica| replica.end().err()));
@@ -132,7 +132,7 @@ impl<'a> Rig<'a> {
     }
 }
 
-/// Lets a client call at each of these addresses: its session must go on there.
+/// Lets a client call at each of these addresses; its session must continue there.
 pub(super) fn goes_on(client: &Arc<Client>, addresses: &[SocketAddr]) -> Result<(), String> {
     for address in addresses {
         let called = client.resumed(*address).call("up__write", json!({}), SOON);
@@ -146,7 +146,7 @@ pub(super) fn all_go_on(clients: &[Arc<Client>], addresses: &[SocketAddr]) -> Re
     each(clients, |client| goes_on(client, addresses))
 }
 
-/// Does something with all clients at the same time.
+/// Runs `visit` for all clients at the same time.
 pub(super) fn each(
     clients: &[Arc<Client>],
     visit: impl Fn(&Arc<Client>) -> Result<(), String> + Sync,
@@ -159,7 +159,7 @@ pub(super) fn each(
     })
 }
 
-/// Waits until a session is refused as unknown at each of these addresses; returns the longest time.
+/// Waits until each of these addresses refuses a session as unknown; returns the time that this took.
 pub(super) fn ends_at(
     client: &Arc<Client>,
     addresses: &[SocketAddr],
@@ -184,7 +184,7 @@ pub(super) fn ends_at(
     Ok(begun.elapsed())
 }
 
-/// The status of a list with an API key, at one address.
+/// The HTTP status of a request for the list of tools with an API key, at one address.
 pub(super) fn status_with(address: SocketAddr, key: &str) -> Result<u16, String> {
     use crate::chaos::client::http::{Sent, exchange};
     let authorization = format!("Bearer {key}");
@@ -207,7 +207,7 @@ pub(super) fn status_with(address: SocketAddr, key: &str) -> Result<u16, String>
     reply.map(|reply| reply.status).map_err(|error| format!("{address}: {error}"))
 }
 
-/// Waits until a key has this status at all addresses; returns the time.
+/// Waits until requests with a key get this status at all addresses; returns the time that this took.
 pub(super) fn key_becomes(
     key: &str,
     status: u16,

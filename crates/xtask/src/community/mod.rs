@@ -122,7 +122,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     Ok(true)
 }
 
-/// Tries all tools, or some, at one site through its own gateway; returns the output of the script.
+/// Tries all tools, or the selected ones, at one site through its own gateway; returns the output of the script.
 fn tried(
     community: &Community,
     plugin: &Plugin,

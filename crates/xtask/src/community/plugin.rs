@@ -11,7 +11,7 @@ use std::process::Command;
 
 /// The raised limits of PHP, because some steps of the set-up load a whole plugin at once.
 const LIMITS: [&str; 4] = ["-d", "memory_limit=1G", "-d", "max_execution_time=300"];
-/// The number of bytes that are shown of PHP's log.
+/// The number of bytes from the end of PHP's log that are shown.
 const LATEST: usize = 20_000;
 /// The files that a released plugin does not contain.
 const LEFT_OUT: [&str; 3] = ["--exclude=.git", "--exclude=node_modules", "--exclude=./tests"];
@@ -19,13 +19,13 @@ const LEFT_OUT: [&str; 3] = ["--exclude=.git", "--exclude=node_modules", "--excl
 /// A community plugin from a folder.
 #[derive(Debug)]
 pub(super) struct Plugin {
-    /// The tools for it, as named in a configuration.
+    /// The tools for the plugin, as named in a configuration.
     pub(super) tools: &'static str,
-    /// The enabled groups of its tools, if they can be selected.
+    /// The enabled groups of these tools, if groups can be selected.
     pub(super) phases: Option<&'static [&'static str]>,
-    /// Its folder among the site's plugins.
+    /// The plugin's folder among the site's plugins.
     name: &'static str,
-    /// Its main file.
+    /// The plugin's main file.
     main: &'static str,
     tree: PathBuf,
     with: Vec<PathBuf>,
@@ -94,7 +94,7 @@ pub(super) struct Community {
 }
 
 impl Community {
-    /// Starts a site. With `early`, application passwords are accepted from the start of a request.
+    /// Starts a site. If `early` is true, the site accepts application passwords from the start of a request.
     pub(super) fn start(
         name: &str,
         plugin: &Plugin,

@@ -4,8 +4,8 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// The accounts that try the tools: the account's name, true if its password is accepted from the start, and the header
-/// of the column.
+/// The accounts that try the tools: the account's name, true if its password is accepted from the start of a
+/// request, and the header of the column.
 const COLUMNS: [(&str, bool, &str); 4] = [
     ("admin", false, "administrator"),
     ("admin", true, "administrator, early"),
@@ -13,7 +13,8 @@ const COLUMNS: [(&str, bool, &str); 4] = [
     ("subscriber", true, "member, early"),
 ];
 
-/// The number of entries for which sizes are given, and the largest short answer for as many, in bytes.
+/// The number of entries for which sizes are reported, and the maximum size in bytes of a short answer with this
+/// number of entries.
 const ENTRIES: u64 = 10;
 const LARGEST: u64 = 6_000;
 
@@ -26,12 +27,12 @@ pub(super) struct Table {
     lists: Vec<ListSize>,
 }
 
-/// The size of a list's answer, as the administrator of the site without changes reads it.
+/// The size of a list's answer for the administrator, at the site without changes.
 #[derive(Debug)]
 struct ListSize {
     tool: String,
     entries: u64,
-    /// Bytes of the short answer, and of the answer with all fields.
+    /// The sizes in bytes of the short answer, and of the answer with all fields.
     bytes: [u64; 2],
 }
 
@@ -42,7 +43,7 @@ impl ListSize {
         Some(Self { tool, entries: number("entries")?, bytes: [number("bytes")?, number("full")?] })
     }
 
-    /// The bytes of ten entries, calculated from those of another number of entries.
+    /// The size of ten entries, calculated from the size of another number of entries.
     fn of_ten(&self, bytes: u64) -> u64 {
         if self.entries == 0 { bytes } else { bytes.saturating_mul(ENTRIES).div_ceil(self.entries) }
     }
@@ -102,7 +103,7 @@ impl Table {
         text
     }
 
-    /// The lists of which ten entries are too large, with their sizes in bytes.
+    /// The lists whose size for ten entries exceeds the maximum, with this size in bytes.
     pub(super) fn too_large(&self) -> Vec<String> {
         let size = |list: &ListSize| (list.of_ten(list.bytes[0]), list.tool.clone());
         let large = self.lists.iter().map(size).filter(|(bytes, _)| *bytes > LARGEST);
@@ -110,7 +111,7 @@ impl Table {
     }
 }
 
-/// `ok`, or the site's own rejection; a rejection by Dragoman itself is shown as its message.
+/// The cell of the table: `ok`, or the site's own rejection, or the message of a rejection by Dragoman itself.
 fn cell(result: &Value) -> String {
     if result.get("good").and_then(Value::as_bool) == Some(true) {
         return "ok".to_owned();

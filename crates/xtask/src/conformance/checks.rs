@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// This check runs in every scenario, so on its own it says nothing about the scenario.
+/// A check that runs in every scenario; alone, it proves nothing about the scenario.
 const ALWAYS_RUN: &str = "wire-schema-valid";
 
-/// The length of the time stamp that follows the scenario's name in the name of a results folder.
+/// The length of the time stamp that follows the scenario's name in the name of its results folder.
 const STAMP: usize = "-2026-11-21T23-04-04-419Z".len();
 
 /// The outcome of a scenario run.

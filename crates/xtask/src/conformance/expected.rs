@@ -38,7 +38,7 @@ impl Expected {
         })
     }
 
-    /// Returns true if the suite is known to find nothing to test in a scenario.
+    /// Returns true if the suite is known to test nothing in this scenario.
     pub(super) fn untried(&self, scenario: &str) -> bool {
         self.untried.iter().any(|known| known == scenario)
     }
@@ -56,7 +56,7 @@ fn entries(text: &str) -> Vec<String> {
     lines.map(|entry| entry.split(" #").next().unwrap_or(entry).trim().to_owned()).collect()
 }
 
-/// The scenarios of the lines that start with a run.
+/// The scenarios in the lines that begin with the name of a run.
 fn untried_in(text: &str, run: &str) -> Vec<String> {
     text.lines()
         .filter_map(|line| Some(line.strip_prefix(run)?.split(':').next()?.trim().to_owned()))

@@ -14,9 +14,10 @@ use std::collections::BTreeMap;
 
 /// The protocol versions for which the suite is run.
 const SWEEPS: [&str; 4] = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
-/// The revisions whose frozen requirements are also run, with the number of scenarios in each.
+/// The revisions whose frozen requirements are also run.
 const REQUIREMENTS: [&str; 2] = ["2025-11-25", "2026-07-28"];
-/// Scenarios of extensions belong to no version; the gateway supports the one for tasks.
+/// The title of the scenarios of extensions, which belong to no version. The gateway supports only the extension
+/// for tasks.
 const EXTENSIONS: &str = "extensions";
 const CARRIED: &str = "tasks-";
 
@@ -80,7 +81,8 @@ fn sweep<'a>(scenarios: &'a [(String, Vec<String>)], version: &'a str, wanted: &
     Round { kind: "sweep", version, selections: vec![selection], names }
 }
 
-/// The scenarios of extensions that the gateway supports; the suite has no option for all of them.
+/// The scenarios of extensions that the gateway supports. They are run one by one, because the suite has no option
+/// for all of them.
 fn extensions<'a>(scenarios: &'a [(String, Vec<String>)], wanted: &Wanted) -> Round<'a> {
     let names: Vec<&str> = scenarios
         .iter()

@@ -91,7 +91,7 @@ impl Suite<'_> {
     }
 }
 
-/// The part of a list of requirements that applies to servers and is scored.
+/// The part of a list of requirements that contains the scored scenarios for servers.
 fn scored_for_servers(said: &str) -> &str {
     ["Run and reported", "Client scenarios"]
         .iter()

@@ -12,11 +12,11 @@ use std::str::FromStr;
 pub(crate) struct Upstream {
     pub(super) name: &'static str,
     fixture: Fixture,
-    /// True if there is no gateway: the suite calls the fixture itself, to distinguish the fixture's faults
+    /// True if the suite calls the fixture directly, without a gateway, which distinguishes the fixture's faults
     /// from ours.
     direct: bool,
-    /// True if it supports every version of the sweeps. In that case, the requirement sets cover nothing beyond
-    /// the sweeps.
+    /// True if the fixture supports every version of the sweeps. In that case, the requirement sets cover nothing
+    /// beyond the sweeps.
     pub(super) any_era: bool,
 }
 

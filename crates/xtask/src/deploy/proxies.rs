@@ -1,4 +1,6 @@
-//! Real proxies with the snippets of `deploy/proxies`, in front of Dragoman. A stream must reach the client through each of them at once. This module must not know what a proxy's settings mean, beyond the addresses and files in them.
+//! Real proxies with the snippets of `deploy/proxies`, in front of Dragoman. Each of them must pass the events of a
+//! stream on to the client immediately. This module must not know what a proxy's settings mean, beyond the
+//! addresses and files in them.
 
 use super::judged;
 use crate::auth::free_address;
@@ -23,7 +25,7 @@ struct Proxy {
     snippet: &'static str,
     adapt: fn(&str, &Places<'_>) -> String,
     command: fn(&Path) -> Command,
-    /// A part of the line that reports that the proxy listens.
+    /// A part of the line of output which shows that the proxy listens.
     ready: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! The archive for everybody: the program with its manual pages, completions, licences and service files.
+//! The archive for all Linux systems: the program with its manual pages, completions, licences and service files.
 
 use super::release::version;
 use super::workshop::Workshop;
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Builds the archive; its one folder has the archive's name.
+/// Builds the archive. It contains one folder, which has the archive's name.
 pub(super) fn build(workshop: &Workshop<'_>) -> Result<Vec<PathBuf>, String> {
     let release = workshop.release;
     let name = format!("dragoman-{}-linux-x64", version());

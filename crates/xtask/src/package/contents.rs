@@ -1,5 +1,5 @@
-//! The files that go into several packages: manual pages, completions, the licences of everything in the program, and the changelog. They are
-//! beside the program, where the recipe of the Debian package finds them.
+//! The files that go into several packages: manual pages, completions, the licences of everything in the program,
+//! and the changelog. They are in the program's folder, where the recipe of the Debian package expects them.
 
 use super::licences;
 use super::release::emptied;
@@ -11,7 +11,7 @@ use std::process::Command;
 
 const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
 
-/// Writes the files into the folder `package` beside the program.
+/// Writes the files into the folder `package`, next to the program.
 pub(super) fn beside(program: &Path, log: &Log) -> Result<PathBuf, String> {
     let folder = emptied(program.with_file_name("package"))?;
     let pages = folder.join("man");

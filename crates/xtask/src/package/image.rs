@@ -88,7 +88,7 @@ fn built(workshop: &Workshop<'_>, context: &Path, recipe: &str, name: &str) -> R
     Ok(vec![file])
 }
 
-/// A storage of images of its own, so that this machine's images are neither used nor changed.
+/// A separate storage of images, so that this machine's images are neither used nor changed.
 pub(super) struct Storage(PathBuf);
 
 impl Storage {

@@ -25,7 +25,7 @@ pub(super) fn build(workshop: &Workshop<'_>) -> Result<Vec<PathBuf>, String> {
     Ok(vec![file])
 }
 
-/// Removes the files that `cargo cyclonedx` writes beside every manifest that it reads.
+/// Removes the files that `cargo cyclonedx` writes next to every manifest that it reads.
 fn remove_others(name: &str) -> Result<(), String> {
     let crates = root::checkout().join("crates");
     for entry in fs::read_dir(&crates).map_err(|error| failed(&crates, &error))? {

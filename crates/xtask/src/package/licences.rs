@@ -1,4 +1,4 @@
-//! The licences of everything in the program: their texts, each once, with the crates that it covers.
+//! The licences of everything in the program: each text once, with the crates to which it applies.
 
 use crate::root;
 use crate::run::Log;
@@ -8,10 +8,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Files with these beginnings are licences or notices that must stay with the program.
+/// The beginnings of the names of licence files, and of notices that must stay with the program.
 const BEGINNINGS: [&str; 5] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE"];
 
-/// The parts of the program that are not crates, with the files of their licences.
+/// The parts of the program that are not crates, with their licence files.
 const OTHERS: [(&str, &str); 2] =
     [("htmx", "crates/pages/assets/htmx.LICENSE"), ("Lucide icons", "crates/pages/icons/LICENSE")];
 
@@ -46,7 +46,8 @@ pub(super) fn text(log: &Log) -> Result<String, String> {
     Ok(document(&texts, &without))
 }
 
-/// The crates that are linked into the program, as `NAME VERSION`. Crates that only build others leave nothing in it.
+/// The crates that are linked into the program, as `NAME VERSION`. Crates that are used only during the build are
+/// not in the program.
 fn linked(log: &Log) -> Result<BTreeSet<String>, String> {
     let tree = ["tree", "--locked", "--package", "dragoman", "--edges", "normal", "--prefix", "none"];
     let mut command = Command::new("cargo");
@@ -64,7 +65,8 @@ fn linked(log: &Log) -> Result<BTreeSet<String>, String> {
     Ok(said.lines().filter_map(id).filter(|id| !id.starts_with("dragoman")).collect())
 }
 
-/// The texts in a crate's folder, and in the folders below it: a crate with sources in C has their licences there.
+/// The licence texts in a crate's folder, and in the folders directly in it: a crate that contains C sources has
+/// their licences there.
 fn files(folder: &Path) -> Vec<String> {
     let mut texts = Vec::new();
     let below = fs::read_dir(folder)

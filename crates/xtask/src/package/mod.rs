@@ -53,10 +53,10 @@ cargo xtask package [--check] [NAME ...]
 /// A package: how it is built, and how it is checked.
 struct Package {
     name: &'static str,
-    /// Returns the files.
+    /// Builds the package; returns its files.
     build: fn(&Workshop<'_>) -> Result<Vec<PathBuf>, String>,
     check: fn(&Workshop<'_>, &[PathBuf]) -> Result<Tally, String>,
-    /// True if it is built and checked in seconds, so every run of the tests does it.
+    /// True if building and checking the package takes only seconds, so every run of the tests does both.
     quick: bool,
 }
 
@@ -76,7 +76,7 @@ const PACKAGES: [Package; 8] = [
     Package { name: "inventory", build: inventory::build, check: check::inventory::checked, quick: false },
 ];
 
-/// Builds the packages, and checks them if told to; true if all is well.
+/// Builds the packages, and checks them if requested; true if all of this succeeded.
 pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     let (mut check, mut only) = (false, Vec::new());
     for arg in args {
@@ -121,7 +121,7 @@ pub(crate) fn quick(programs: &Programs, node: &Node, log: &Log) -> Result<Tally
     Ok(tally)
 }
 
-/// Builds one package, checks it if told to, and prints a line about it; true if all is well.
+/// Builds one package, checks it if requested, and prints a line about it; true if all of this succeeded.
 fn make(workshop: &Workshop<'_>, package: &Package, check: bool) -> Result<bool, String> {
     let named = |why: String| format!("{}: {why}", package.name);
     let started = Instant::now();

@@ -1,4 +1,5 @@
-//! The two npm packages: `dragoman-mcp` with a launcher, and the package with the program of one platform, on which the first depends.
+//! The two npm packages: `dragoman-mcp` with a launcher, and the package with the program for one platform, on
+//! which `dragoman-mcp` depends.
 
 use super::release::{Release, version};
 use super::workshop::Workshop;
@@ -10,7 +11,7 @@ use std::process::Command;
 
 const FOLDER: &str = "packaging/npm";
 
-/// Packs both; the platform's package is first, because it must be published first.
+/// Packs both packages. The platform's package comes first, because it must be published first.
 pub(super) fn build(workshop: &Workshop<'_>) -> Result<Vec<PathBuf>, String> {
     let release = workshop.release;
     let platform = release.parts("npm-platform")?;
@@ -28,7 +29,7 @@ pub(super) fn files(release: &Release) -> [PathBuf; 2] {
     ["dragoman-mcp-linux-x64", "dragoman-mcp"].map(|name| release.file(&format!("{name}-{}.tgz", version())))
 }
 
-/// Packs a folder with this description, in this version.
+/// Packs a folder with this description file, and sets the version.
 fn packed(workshop: &Workshop<'_>, description: &str, folder: &Path) -> Result<PathBuf, String> {
     let file = folder.join("package.json");
     let text =

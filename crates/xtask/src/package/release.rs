@@ -12,22 +12,23 @@ use std::process::Command;
 /// The platform, as cargo names it.
 pub(super) const TARGET: &str = "x86_64-unknown-linux-gnu";
 
-/// The oldest glibc on which the portable program runs: that of the systems of `manylinux2014`.
+/// The oldest glibc with which the portable program works: the version in the systems of `manylinux2014`.
 const OLDEST_GLIBC: &str = "2.17";
 
-/// The variable that tells the build that the program is for machines with an older C library.
+/// The environment variable by which the build is informed that the program is for machines with an older C
+/// library.
 pub(super) const PORTABLE: &str = "DRAGOMAN_PORTABLE";
 
 /// A release.
 #[derive(Debug)]
 pub(super) struct Release {
-    /// The packages.
+    /// The folder of the packages.
     pub(super) folder: PathBuf,
-    /// The program for all Linux systems on x86-64 with a recent enough glibc.
+    /// The program for all Linux systems on x86-64 whose glibc is recent enough.
     pub(super) program: PathBuf,
-    /// The program without any shared library, for images.
+    /// The statically linked program, for images.
     pub(super) static_program: Option<PathBuf>,
-    /// The files that go into several packages.
+    /// The folder of the files that go into several packages.
     pub(super) contents: PathBuf,
 }
 
@@ -42,7 +43,7 @@ impl Release {
         Ok(Self { folder, program: portable, static_program: Some(alone), contents })
     }
 
-    /// The same release with the program of the tests.
+    /// A release that contains the program of the tests.
     pub(super) fn of_tests(programs: &Programs, log: &Log) -> Result<Self, String> {
         let program = programs.dragoman();
         let contents = contents::beside(&program, log)?;
@@ -82,8 +83,8 @@ pub(super) const fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// Builds the program into a separate target folder. In a shared folder, the different flags would cause everything to
-/// be built again each time.
+/// Builds the program into a separate target folder. In a shared folder, everything would be built again each time,
+/// because the flags differ.
 fn built(
     packagers: &Packagers,
     name: &str,
@@ -111,7 +112,7 @@ fn built(
     Ok(folder.join(TARGET).join("release/dragoman"))
 }
 
-/// The target folder of one kind of build.
+/// The target folder for builds with this name.
 pub(super) fn folder_of(name: &str) -> PathBuf {
     root::target().join("package").join(name)
 }

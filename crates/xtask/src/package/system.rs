@@ -12,7 +12,7 @@ use std::process::Command;
 /// The packages beyond the minimum: certificate authorities.
 const INCLUDED: &str = "--include=ca-certificates";
 
-/// Makes it if needed; returns its folder, of which users make copies.
+/// Creates the minimal Debian if needed; returns its folder, which callers copy before use.
 pub(super) fn made(log: &Log) -> Result<PathBuf, String> {
     let (codename, site) = source()?;
     let folder = root::tools().join("debian");
@@ -27,13 +27,13 @@ pub(super) fn made(log: &Log) -> Result<PathBuf, String> {
     Ok(system)
 }
 
-/// A copy of it.
+/// Copies the minimal Debian to a folder.
 pub(super) fn copied(to: &Path, log: &Log) -> Result<(), String> {
     let system = made(log)?;
     log.run(Command::new("cp").args(["--archive", "--no-target-directory"]).arg(system).arg(to)).map(drop)
 }
 
-/// The name of this machine's Debian, and where its packages come from.
+/// The code name of this machine's Debian release, and the URL of its packages.
 fn source() -> Result<(String, String), String> {
     let format = "$(CODENAME) $(COMPONENT) $(SITE)";
     let mut command = Command::new("apt-get");
@@ -44,7 +44,7 @@ fn source() -> Result<(String, String), String> {
     })
 }
 
-/// The first plain release in a list of sources: not its updates.
+/// The first release in a list of sources that is the release itself, not one of its updates.
 fn first_of_main(list: &str) -> Option<(String, String)> {
     list.lines().find_map(|line| {
         let mut words = line.split_whitespace();

@@ -1,4 +1,4 @@
-//! The wheel for `PyPI`: the program, which pip puts beside an environment's other programs.
+//! The wheel for `PyPI`, which contains the program; pip installs it next to the other programs of an environment.
 
 use super::release::{PORTABLE, TARGET, folder_of, version, without_paths};
 use super::workshop::Workshop;
@@ -7,8 +7,7 @@ use crate::root;
 use std::fs;
 use std::path::PathBuf;
 
-/// Builds the wheel. maturin builds the program itself, in a separate folder, because it passes different flags than
-/// cargo.
+/// Builds the wheel. maturin builds the program again in a separate folder, because its flags differ from cargo's.
 pub(super) fn build(workshop: &Workshop<'_>) -> Result<Vec<PathBuf>, String> {
     let release = workshop.release;
     let mut maturin = workshop.packagers.command("maturin")?;

@@ -1,14 +1,14 @@
 //! The worlds of presets: the standard clients that can use each preset, and the transports.
 //!
-//! A preset may reject requests of such a client because of the rules of its original system. These requests are in
-//! its topic of `tests/peers/questions.json` under `refused` and `why`, and are tested, too.
+//! A preset may reject some requests of such clients, because its original system does so. These requests are
+//! listed in the preset's topic of `tests/peers/questions.json` under `refused` and `why`, and are tested as well.
 
 use super::served::Preset;
 use super::visit::{Over, Topics, Visit, visit};
 use super::worlds::{LEGACY, MODERN, STATELESS, World, asking, fixture};
 use crate::stage::{Naming, Reach};
 
-/// Clients with a handshake, by POST.
+/// Clients that perform a handshake and send messages by POST.
 const POSTING: &[Visit] = &[
     visit("inspector", "legacy", Over::Http),
     visit("ts-sdk-v1", "legacy", Over::Http),
@@ -17,7 +17,7 @@ const POSTING: &[Visit] = &[
     visit("py-sdk-v2", "legacy", Over::Http),
     visit("mcp-remote", "legacy", Over::Http),
 ];
-/// Clients that prefer to omit the handshake, in worlds that require one.
+/// Clients that try to omit the handshake, in worlds that require one.
 const FALLING_BACK: &[Visit] = &[
     visit("ts-sdk-v2", "fallback", Over::Http),
     visit("ts-sdk-v2", "fallback", Over::Stdio),
@@ -39,11 +39,11 @@ const STREAMED: &[Visit] = &[
     visit("py-fastmcp", "legacy", Over::Sse),
     visit("mcp-remote", "legacy", Over::Sse),
 ];
-/// The first SDK: it supports only 2024-11-05, and has no Streamable HTTP.
+/// The first SDK. It supports only 2024-11-05, and does not support Streamable HTTP.
 const FIRST_PIPED: Visit = visit("py-sdk-v0", "2024-11-05", Over::Stdio);
 const FIRST_STREAMED: Visit = visit("py-sdk-v0", "2024-11-05", Over::Sse);
 
-/// Clients that request everything on the gateway's page.
+/// Clients that request every feature of the preset `gateway`, including features that it does not declare.
 const CURIOUS: &[Visit] = &[
     visit("ts-sdk-v1", "legacy", Over::Http),
     visit("ts-sdk-v1", "legacy", Over::Sse),
@@ -78,17 +78,18 @@ const fn world(preset: Preset, asked: Topics, visits: &'static [&'static [Visit]
     World { name: preset.name, preset: Some(preset), naming: Naming::Plain, upstreams: &[], asked, visits }
 }
 
-/// A client with a dated version gets that version, whichever it is. The version before all dated ones is an
-/// integer, which this system rejects because its versions are texts.
+/// The world of the preset `bb`. A client that requests any dated version gets that version. The version before all
+/// dated ones is an integer, which the original system rejects because its versions are texts.
 pub(super) const BB: World = world(
     Preset::BB,
     &[("bb", "")],
     &[POSTING, PIPED, STATELESS, &[visit("inspector", "auto", Over::Http), FIRST_PIPED]],
 );
-/// By its rules, it has no event stream, and it answers with its own version, which the first SDK does not know.
+/// The world of the preset `buddyboss`. Like its original system, it has no event stream, and answers with its own
+/// version, which the first SDK does not support.
 pub(super) const BUDDYBOSS: World =
     world(Preset::BUDDYBOSS, &[("buddyboss", "")], &[POSTING, FALLING_BACK, PIPED]);
-/// By its rules, it has no event stream.
+/// The world of the preset `wordpress`. Like its original system, it has no event stream.
 pub(super) const WORDPRESS: World =
     world(Preset::WORDPRESS, &[("wordpress", "")], &[POSTING, FALLING_BACK, PIPED, &[FIRST_PIPED]]);
 pub(super) const KULTURARV: World = world(
@@ -96,7 +97,7 @@ pub(super) const KULTURARV: World = world(
     &[("kulturarv", "")],
     &[POSTING, FALLING_BACK, STREAMED, PIPED, &[FIRST_STREAMED, FIRST_PIPED]],
 );
-/// Servers of two eras in one profile.
+/// The world of the preset `gateway`: servers of two eras in one profile.
 pub(super) const GATEWAY: World = World {
     upstreams: &[("modern", fixture(Reach::Http, MODERN)), ("pipe", fixture(Reach::Stdio, LEGACY))],
     ..world(

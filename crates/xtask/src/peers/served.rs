@@ -1,6 +1,6 @@
 //! A preset as standard clients see it: its backend, its endpoints, and the credentials of its clients.
 //!
-//! No client leaves this machine: a preset with a site has a fake one.
+//! No request leaves this machine: a preset with a site has a fake one.
 
 use crate::root::Programs;
 use crate::run::Log;
@@ -14,7 +14,7 @@ pub(super) struct Preset {
     pub(super) name: &'static str,
     /// The path to which clients of Streamable HTTP post messages.
     pub(super) path: &'static str,
-    /// The path at which clients of HTTP+SSE open their stream; if it is empty, no such client visits.
+    /// The path at which clients of HTTP+SSE open their stream; empty if there are no such clients.
     pub(super) stream: &'static str,
     /// The additional options of `dragoman stdio`.
     pub(super) piped: &'static [&'static str],
@@ -24,15 +24,15 @@ pub(super) struct Preset {
 /// The backend of a preset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Behind {
-    /// Nothing: its tools are embedded.
+    /// No backend: the tools are embedded.
     Nothing,
     /// A site; each request acts on behalf of its administrator.
     SiteOfCallers,
-    /// A site that each request names.
+    /// The site that each request names.
     SiteOfRequests,
     /// Third-party services.
     Services,
-    /// The servers of its world.
+    /// The servers of the preset's world.
     Servers,
 }
 
@@ -74,7 +74,7 @@ pub(super) struct Served {
 }
 
 impl Served {
-    /// A gateway without a preset, whose clients send no credentials.
+    /// A gateway without a preset, for clients that send no credentials.
     pub(super) fn plain(gateway: Gateway) -> Self {
         Self { gateway, headers: json!({}), env: Vec::new(), site: None }
     }
@@ -137,7 +137,7 @@ impl Preset {
         }
     }
 
-    /// The environment of `serve`: it has no account, because the callers bring one.
+    /// The environment of `serve`. It contains no account, because callers send theirs.
     fn env(&self, site: &str) -> Vec<(&'static str, String)> {
         match self.behind {
             Behind::SiteOfCallers => vec![("WORDPRESS_URL", site.to_owned())],

@@ -57,7 +57,7 @@ impl Visit {
         format!("{} {}{over}", self.client, self.era)
     }
 
-    /// The command that runs it.
+    /// The command that runs the client.
     pub(super) fn command(&self, place: &Place<'_>) -> Result<Command, String> {
         match self.client {
             "mcpcheck" => {
@@ -110,7 +110,7 @@ impl Visit {
     }
 }
 
-/// Counts `ok` and `not ok` lines; a script that fails without any of these counts as failed itself.
+/// Counts `ok` and `not ok` lines. A script that fails without printing such a line counts as one failed case.
 pub(crate) fn cases(said: &str, good: bool) -> Tally {
     let count = |word: &str| said.lines().filter(|line| line.starts_with(word)).count();
     let tally = Tally { passed: count("ok "), failed: count("not ok ") };
@@ -123,7 +123,7 @@ pub(super) struct Place<'a> {
     pub(super) world: &'static str,
     /// The topics that clients in this world ask about, unless a visit has its own.
     pub(super) asked: Topics,
-    /// The preset that it serves, if any.
+    /// The preset of the world, if there is one.
     pub(super) preset: Option<&'a Preset>,
     pub(super) served: &'a Served,
     pub(super) tools: &'a Tools,

@@ -15,7 +15,7 @@ use std::process::Command;
 /// Upstreams behind one gateway, and the clients that visit them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct World {
-    /// The name on the command line and in the steps.
+    /// The name of the world on the command line and in the steps.
     pub(crate) name: &'static str,
     /// The gateway's preset; with `None`, the upstreams are in its default profile.
     pub(super) preset: Option<Preset>,
@@ -29,8 +29,8 @@ pub(crate) struct World {
 /// A server behind a gateway.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
-    /// A server from the npm packages as a child, with its arguments, and with or without the folder of
-    /// files.
+    /// A server from an npm package, which runs as a child with these arguments and, if `files` is true, with the
+    /// folder of files.
     Package {
         main: &'static str,
         args: &'static [&'static str],
@@ -51,14 +51,14 @@ pub(super) const fn fixture(reach: Reach, options: &'static [&'static str]) -> K
     Kind::Fixture(Fixture::new(reach, options))
 }
 
-/// Clients of third-party servers, which support versions with a handshake.
+/// Clients for third-party servers, which support only versions with a handshake.
 const OF_HANDSHAKES: &[Visit] = &[
     visit("ts-sdk-v1", "legacy", Over::Http),
     visit("ts-sdk-v2", "legacy", Over::Http),
     visit("py-sdk-v1", "legacy", Over::Http),
     visit("py-sdk-v2", "legacy", Over::Http),
 ];
-/// Clients with a handshake, over every transport that each supports.
+/// Clients that perform a handshake, over every transport that each of them supports.
 const WITH_SESSIONS: &[Visit] = &[
     visit("ts-sdk-v1", "legacy", Over::Http),
     visit("ts-sdk-v1", "legacy", Over::Sse),
@@ -71,7 +71,7 @@ const WITH_SESSIONS: &[Visit] = &[
     visit("mcp-remote", "legacy", Over::Http),
     visit("mcp-remote", "legacy", Over::Sse),
 ];
-/// Clients without a handshake, or that detect that they need none.
+/// Clients that omit the handshake, or detect that they can omit it.
 pub(super) const STATELESS: &[Visit] = &[
     visit("ts-sdk-v2", "auto", Over::Http),
     visit("ts-sdk-v2", "modern", Over::Http),
@@ -81,13 +81,13 @@ pub(super) const STATELESS: &[Visit] = &[
     visit("py-sdk-v2", "auto", Over::Stdio),
     visit("py-fastmcp", "auto", Over::Http),
 ];
-/// Clients without a handshake, for servers of which each call may have its own child.
+/// Clients that omit the handshake, for servers that may run in a separate child for each call.
 const STATELESS_TO_CHILDREN: &[Visit] =
     &asking::<{ STATELESS.len() }>(STATELESS, &[("fixture-children", "")]);
 /// Clients that support less than their world offers.
 const LIMITED: &[Visit] =
     &limited(&[("fixture-sdk-v0", "")], &[("fixture-1", "")], &[("fixture-mcp-remote", "")]);
-/// The client starts a process for each request, so it makes only a few.
+/// The Inspector. It starts a process for each request, so it makes only a few requests.
 const INSPECTOR: &[Visit] = &inspector(&[("glance", "")]);
 const SUITES: &[Visit] = &[
     visit("mcpcheck", "modern", Over::Http),
@@ -123,7 +123,7 @@ const fn inspector(topics: Topics) -> [Visit; 3] {
     ]
 }
 
-/// A world of one fixture, whose names stay unchanged.
+/// A world with one fixture, in which the names of tools stay unchanged.
 const fn lone(name: &'static str, upstreams: &'static [(&'static str, Kind)]) -> World {
     World {
         name,

@@ -1,7 +1,7 @@
-//! `cargo xtask reach`: servers that Dragoman reaches through real third-party programs: a proxy (tinyproxy), a server
-//! with TLS that requires client certificates (nginx, with certificates made by openssl), and an identity provider (npm
-//! `oidc-provider`) that issues tokens to Dragoman itself, and takes Dragoman's own document as the description of a
-//! client.
+//! `cargo xtask reach`: servers that Dragoman reaches through real third-party programs: a proxy (tinyproxy), a
+//! server with TLS that requires client certificates (nginx, with certificates made by openssl), and an identity
+//! provider (npm `oidc-provider`) that issues tokens to Dragoman itself, and accepts the document in which Dragoman
+//! describes itself as a client.
 //!
 //! | file | is for |
 //! |---|---|
@@ -23,13 +23,14 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The cases. Those with a browser are a script.
+/// The cases. Those that need a browser are in a script.
 pub(crate) const REACH: Scripts = Scripts { name: "reach", lanes: &[&["described"]], run: with_counterparts };
 
-/// The address at which the identity provider finds Dragoman; the provider's own `fetch` leads it to this machine.
+/// The address at which the identity provider fetches Dragoman's document; the provider's `fetch` is replaced by
+/// one that connects to this machine.
 const PUBLIC: &str = "https://gate.example.test";
 
-/// The client of the identity provider that is a machine, as in `provider.mjs`.
+/// The client of the identity provider for requests without a user, as in `provider.mjs`.
 const MACHINE: (&str, &str) = ("robot", "a-secret-that-only-tests-know");
 
 /// Starts all programs, and reaches servers through each.
@@ -83,7 +84,7 @@ pub(crate) fn with_counterparts(
     Ok(tally)
 }
 
-/// The servers that are called on the command line, each with a text that the output must contain.
+/// The servers whose lists are requested on the command line, each with a text that the output must contain.
 const CASES: &[(&str, &str)] = &[
     ("proxied", "echo"),
     ("tunnelled", "echo"),
@@ -127,7 +128,8 @@ fn servers(at: &Addresses<'_>) -> Value {
     })
 }
 
-/// A gateway in front of the protected one, at an address that the identity provider can fetch from.
+/// Starts a gateway in front of the protected gateway, with a public URL from which the identity provider can
+/// fetch.
 fn consenting(
     programs: &Programs,
     folder: &Path,

@@ -1,4 +1,4 @@
-//! The log file of a step and its deadline, and commands that run within both.
+//! The log file and the deadline of a step, and commands that run with this log and deadline.
 
 use super::tree;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The file for the output of commands, and the time by which they must have ended.
+/// The file for the output of commands, and the deadline by which the commands must have ended.
 #[derive(Debug)]
 pub(crate) struct Log {
     path: PathBuf,
@@ -28,12 +28,12 @@ impl Log {
         Ok(Self { path, until: Instant::now() + deadline })
     }
 
-    /// Creates an empty log with the same deadline, for commands that run beside others.
+    /// Creates an empty log with the same deadline, for commands that run at the same time as others.
     pub(crate) fn part(&self, name: &str) -> Result<Self, String> {
         Self::create(name, self.left())
     }
 
-    /// Appends the text of a part.
+    /// Appends the text of a log that [`Log::part`] created.
     pub(crate) fn take(&self, part: &Self) {
         self.note(part.text().trim_end());
     }
@@ -52,7 +52,7 @@ impl Log {
         fs::read(&self.path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
     }
 
-    /// Appends our own line.
+    /// Appends a line that this program writes itself.
     pub(crate) fn note(&self, line: &str) {
         if let Ok(mut file) = OpenOptions::new().append(true).open(&self.path) {
             let _ = writeln!(file, "{line}");

@@ -1,7 +1,6 @@
-//! Running other programs: either to their end, with a deadline and a log, or in the background until
-//! dropped.
+//! Runs other programs, either to their end, with a deadline and a log, or in the background until dropped.
 //!
-//! It knows processes and logs. This module must not know the programs.
+//! This module must not know the programs.
 
 mod log;
 mod service;

@@ -10,8 +10,7 @@ use std::time::{Duration, Instant};
 
 const READY_WITHIN: Duration = Duration::from_secs(20);
 const ENDS_WITHIN: Duration = Duration::from_secs(10);
-/// The maximum number of lines of its output that are kept, and the number of these that go into the log of a
-/// failure.
+/// The maximum number of lines of output that are kept, and the number of lines that are logged after a failure.
 const KEPT_LINES: usize = 20_000;
 const TOLD_LINES: usize = 400;
 
@@ -26,7 +25,7 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// Starts a program and waits for the first line, on either of its outputs, in which `ready` finds something.
+    /// Starts a program, and waits for the first line of its output for which `ready` returns a value.
     pub(crate) fn start(
         command: &mut Command,
         log: &Log,
@@ -63,18 +62,18 @@ impl Service {
         }
     }
 
-    /// Also ends the program's children, for a program that would leave them behind.
+    /// Also ends the program's children when the program is ended; for programs that leave their children behind.
     pub(crate) fn with_children(mut self) -> Self {
         self.leaves_children = true;
         self
     }
 
-    /// The program's output so far; only the last part if it is long.
+    /// The program's output so far; if it is long, only the end.
     pub(crate) fn said(&self) -> String {
         self.words.lock().unwrap_or_else(PoisonError::into_inner).join("\n")
     }
 
-    /// Asks the program to end as an operator does, waits for the end, and returns its status.
+    /// Asks the program to end, as an operator does; waits for the end, and returns the exit status.
     pub(crate) fn ended(mut self) -> Result<ExitStatus, String> {
         tree::terminate(self.child.id());
         let until = Instant::now() + ENDS_WITHIN;

@@ -39,7 +39,7 @@ pub(crate) const SITES: Scripts = Scripts {
 /// The sites, by name.
 const NAMES: [&str; 2] = ["north", "south"];
 
-/// Starts the sites and the gateways in front of them, and runs all scripts, or some.
+/// Starts the sites and the gateways in front of them, and runs all scripts, or the selected ones.
 pub(crate) fn with_sites(
     tools: &Tools,
     programs: &Programs,
@@ -75,8 +75,8 @@ pub(crate) fn with_sites(
     Ok(tally)
 }
 
-/// Starts the sites and the network at the same time; each has a log of its own, because the output of its set-up is the text
-/// that its log gains.
+/// Starts the sites and the network at the same time. Each has its own log, because the output of its set-up is
+/// read from the text that is added to its log.
 fn started(
     wordpress: &Path,
     folder: &Path,
@@ -125,8 +125,9 @@ fn silent(sites: &[Site], gateways: &[(&str, Gateway)], log: &Log) -> Tally {
     tally
 }
 
-/// The gateways: the preset whose requests name their site, unchanged; the same with all tools and with files from this
-/// machine; the preset for a single site; all tools without a preset; and one at which people sign in.
+/// Starts the gateways: one with the preset whose requests name their site, unchanged; one with this preset, all
+/// tools, and files from this machine; one with the preset for a single site; one with all tools and no preset; and
+/// one where people sign in.
 fn gateways(
     sites: &[Site],
     programs: &Programs,

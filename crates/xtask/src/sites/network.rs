@@ -1,4 +1,4 @@
-//! A network of sites at one address: a main site, and sites in folders.
+//! A network of sites at one address: a main site, and sites in subfolders.
 
 use super::database::Database;
 use super::site::{Site, SiteKind};
@@ -16,7 +16,7 @@ pub(super) fn start(wordpress: &Path, folder: &Path, database: &Database, log: &
     Site::start_as(("network", SiteKind::Network), wordpress, folder, database, log)
 }
 
-/// A gateway with a server for each site of the network, all with the same account.
+/// Starts a gateway with one server for each site of the network; all servers use the same account.
 pub(super) fn gateway(network: &Site, programs: &Programs, log: &Log) -> Result<Gateway, String> {
     let password = network.told.pointer(&format!("/people/{ACCOUNT}/password"));
     let sites = network.told.get("sites").and_then(Value::as_object).ok_or("the network has no sites")?;

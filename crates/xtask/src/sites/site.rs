@@ -10,11 +10,11 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The number of requests that it answers at the same time.
+/// The number of requests that a site handles at the same time.
 const WORKERS: &str = "4";
-/// The number of attempts, because another program may take a free port before the site listens there.
+/// The number of attempts to start: another program may take the free port before the site listens there.
 const ATTEMPTS: usize = 3;
-/// No mail is sent, and errors go only to the log.
+/// PHP's settings, with which no mail is sent, and errors are only logged.
 const SETTINGS: &[&str] = &[
     "sendmail_path=/bin/true",
     "display_errors=0",
@@ -29,9 +29,9 @@ const SETTINGS: &[&str] = &[
 
 /// A running site, which ends on drop.
 pub(crate) struct Site {
-    /// Its address.
+    /// The site's address.
     pub(crate) url: String,
-    /// The output of its set-up: its users, their passwords, and its content.
+    /// The output of the site's set-up: its users, their passwords, and its content.
     pub(crate) told: Value,
     place: Place,
     service: Service,
@@ -101,7 +101,7 @@ impl Site {
         &self.place.folder
     }
 
-    /// A PHP command that runs in the context of this site, as the site's own requests do.
+    /// A PHP command that runs in the context of this site, like the site's own requests.
     pub(crate) fn php(&self) -> Command {
         self.place.php()
     }
@@ -140,7 +140,7 @@ impl Place {
         command
     }
 
-    /// Serves it with PHP's own web server.
+    /// Serves the site with PHP's own web server.
     fn serve(&self, log: &Log) -> Result<Service, String> {
         let mut command = self.php();
         command.arg("-S").arg(&self.address).arg("-t").arg(&self.wordpress).arg(script("router.php"));

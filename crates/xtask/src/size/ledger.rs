@@ -1,11 +1,12 @@
-//! The bytes of a binary by crate, from what `nm` and `size` print. This module must not know which binary it is, or its limit.
+//! The bytes of a binary by crate, from the output of `nm` and `size`. This module must not know which binary it
+//! is, or the limit of its size.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The crates that have a row of their own.
+/// The number of crates that have a row of their own.
 const ROWS: usize = 40;
 
-/// Sections without symbols of their own, and what they contain.
+/// Sections whose content has no symbols, and a description of that content.
 const SECTIONS: [(&str, &str); 6] = [
     (".rodata", "constants without a name: texts, tables"),
     (".eh_frame", "unwinding"),
@@ -15,7 +16,8 @@ const SECTIONS: [(&str, &str); 6] = [
     (".relr.dyn", "relocations"),
 ];
 
-/// The ledger as a table: the crates by size, then the bytes that belong to no crate; the sum is `bytes`, the size of the file.
+/// The ledger as a table: the crates by size, and then the bytes that belong to no crate. The rows add up to
+/// `bytes`, the size of the file.
 pub(super) fn lines(bytes: u64, symbols: &str, sections: &str) -> Vec<String> {
     let (crates, named_constants) = by_crate(symbols);
     let mut others: BTreeMap<&str, u64> = BTreeMap::new();
@@ -37,7 +39,7 @@ pub(super) fn lines(bytes: u64, symbols: &str, sections: &str) -> Vec<String> {
     rows.iter().map(|(what, size)| format!("| {what} | {size} |")).collect()
 }
 
-/// The bytes that belong to each crate in the file, and how many of them are constants.
+/// The number of bytes in the file for each crate, and the number of bytes that are constants, over all crates.
 fn by_crate(symbols: &str) -> (BTreeMap<String, u64>, u64) {
     let (mut crates, mut constants, mut seen) = (BTreeMap::new(), 0, BTreeSet::new());
     for line in symbols.lines() {
@@ -58,7 +60,8 @@ fn by_crate(symbols: &str) -> (BTreeMap<String, u64>, u64) {
     (crates, constants)
 }
 
-/// The crate of a symbol: of the type for an implementation, and of the dropped type for the code that drops it.
+/// The crate to which a symbol belongs: for an implementation, the crate of the type; for code that drops a value,
+/// the crate of the value's type.
 fn owner(name: &str) -> &str {
     let name = name.strip_prefix("core::ptr::drop_in_place").unwrap_or(name);
     let mut path = name;

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 const DEADLINE: Duration = Duration::from_mins(20);
 
-/// The profile `bench` is the profile `release` with names.
+/// The build command. The profile `bench` is the profile `release` with the names of symbols.
 const BUILD: [&str; 8] =
     ["build", "--quiet", "--package", "dragoman", "--bin", "dragoman", "--profile", "bench"];
 
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     explained(&Log::create("size", DEADLINE)?).map(Tally::good)
 }
 
-/// Builds the binary beside other work, using only processor time that no other program wants.
+/// Builds the binary at the same time as other work, using only processor time that no other program needs.
 pub(crate) fn build_ahead() -> Result<(), String> {
     let log = Log::create("size-ahead", Duration::from_hours(1))?;
     log.run(Command::new("nice").args(["-n", "19", "cargo"]).args(BUILD).current_dir(root::checkout()))

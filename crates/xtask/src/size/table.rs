@@ -32,7 +32,7 @@ pub(super) fn fault(bytes: u64, page: &str) -> Option<String> {
     })
 }
 
-/// The sizes of those rows that explain a change.
+/// The sizes in the rows that explain a change.
 fn rows(page: &str) -> impl Iterator<Item = u64> {
     let table = page.lines().skip_while(|line| *line != HEADER).skip(2);
     table.map_while(|line| {

@@ -101,7 +101,7 @@ fn capabilities(dice: &mut Dice) -> Value {
     }
 }
 
-/// Opens a stream or not, lists, and calls some tools.
+/// Makes one visit: may open a stream, fetches lists, and calls some tools.
 fn visit(client: &Arc<Client>, names: &[&str], dice: &mut Dice, counts: &Counts) {
     if dice.below(2) == 0
         && let Err(why) = client.listen()
@@ -142,7 +142,7 @@ fn leave(client: &Client, counts: &Counts) {
     add(&counts.closed);
 }
 
-/// Disconnects without ending the session, every other time during a call.
+/// Disconnects without ending the session; in half of the cases, during a call.
 fn abandon(client: &Client, names: &[&str], dice: &mut Dice, counts: &Counts) {
     if dice.below(2) == 0 {
         let tool = format!("{}__late", names[dice.below(names.len())]);

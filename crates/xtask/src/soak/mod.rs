@@ -24,10 +24,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The interval between two samples, if the run is long enough for ten.
+/// The interval between two samples, if the run is long enough for ten samples.
 const EVERY: Duration = Duration::from_secs(30);
-/// The fraction of the run after which figures count: by then, caches and pools are full, and abandoned
-/// sessions expire.
+/// The divisor for the first part of the run, whose figures are not evaluated: after that part, caches and pools
+/// are full, and abandoned sessions expire.
 const WARM_UP: u32 = 5;
 
 const USAGE: &str = "\
@@ -43,7 +43,7 @@ cargo xtask soak [--minutes N | --seconds N] [--profile CARGO-PROFILE] [--no-bui
   --no-build  run the programs of the last build
 ";
 
-/// The minimum length of a run with a trend.
+/// The minimum length of a run whose trend is evaluated.
 const JUDGED: Duration = Duration::from_mins(10);
 
 /// Runs the requested soak and prints the table; true if nothing grew and no call failed.

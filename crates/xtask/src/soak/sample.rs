@@ -5,15 +5,15 @@ use crate::chaos::process::{descriptors, resident, threads};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// The gateway at one moment.
+/// The kernel's data about the gateway at one point in time.
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
     pub(super) after: Duration,
-    /// Resident memory, in KiB.
+    /// The resident memory, in KiB.
     pub(super) memory: u64,
     pub(super) descriptors: usize,
     pub(super) threads: usize,
-    /// The gateway, its guardian and its stdio servers.
+    /// The number of processes: the gateway, its guardian and its stdio servers.
     pub(super) processes: usize,
     opened: usize,
     closed: usize,

@@ -3,7 +3,7 @@
 use super::Sample;
 use std::fmt::Write as _;
 
-/// A figure of a sample, and the growth over the measured time that is tolerated.
+/// A figure of a sample, and its maximum growth over the measured time.
 struct Figure {
     name: &'static str,
     of: fn(&Sample) -> f64,

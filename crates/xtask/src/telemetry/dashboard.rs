@@ -1,4 +1,5 @@
-//! The queries of a Grafana dashboard, with its variables filled in. This module must not know who answers them.
+//! The queries of a Grafana dashboard, with values for its variables. This module must not know which server
+//! answers the queries.
 
 use serde_json::Value;
 

@@ -25,11 +25,11 @@ use prometheus::Prometheus;
 /// The folder of the dashboard and the rules.
 const FOLDER: &str = "deploy/grafana";
 
-/// The time for the first figures to arrive in Prometheus: rates need two scrapes.
+/// The time within which Prometheus must have the first figures: rates need two scrapes.
 const SCRAPED_WITHIN: Duration = Duration::from_secs(30);
 
-/// The calls, which give every family of figures a series: with results, with errors, refused, and rejected by a rate
-/// limit.
+/// The calls, which make every family of figures non-empty: they cause results, errors, refusals, and a rejection
+/// by a rate limit.
 const CALLS: [(&str, &[&str]); 4] = [
     ("demo__echo", &["text=x"]),
     ("demo__add", &["a=1", "b=2"]),
@@ -37,7 +37,7 @@ const CALLS: [(&str, &[&str]); 4] = [
     ("demo__nothing", &[]),
 ];
 
-/// Starts a gateway and Prometheus, and asks every query of the dashboard.
+/// Starts a gateway and Prometheus, and sends every query of the dashboard to Prometheus.
 pub(crate) fn with_prometheus(programs: &Programs, log: &Log) -> Result<Tally, String> {
     for_telemetry(log)?;
     let mut tally = rules(log)?;

@@ -18,7 +18,7 @@ pub(super) struct Prometheus {
 }
 
 impl Prometheus {
-    /// Starts it in an empty folder; `gateway` is the URL of a server with `/metrics`.
+    /// Starts Prometheus in an empty folder; `gateway` is the URL of a server with `/metrics`.
     pub(super) fn start(gateway: &str, folder: &Path, log: &Log) -> Result<Self, String> {
         let address: SocketAddr =
             free_address()?.parse().map_err(|error| format!("a free address: {error}"))?;
@@ -38,8 +38,8 @@ impl Prometheus {
         Ok(Self { address, service })
     }
 
-    /// Returns true if a query finds a number. Only the count is fetched, because long answers come in chunks; a ratio without
-    /// calls is NaN, so it differs from itself.
+    /// Returns true if the result of a query contains a number. Only the count is fetched, because long answers
+    /// arrive in chunks. A ratio without calls is NaN; it is not counted, because NaN is not equal to itself.
     pub(super) fn answers(&self, query: &str) -> Result<bool, String> {
         let body = format!("query={}", encoded(&format!("count(({query}) == ({query}))")));
         let headers = "Content-Type: application/x-www-form-urlencoded\r\n";

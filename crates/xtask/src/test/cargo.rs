@@ -78,8 +78,8 @@ pub(super) fn pure_tests(_: &Context, log: &Log) -> Result<Tally, String> {
     run_tests(log, &PURE, "dev", None)
 }
 
-/// Installs the runner of the budgets and builds the measured code beside other work, using only processor time that no other program
-/// wants.
+/// Installs the runner of the budgets, and builds the measured code at the same time as other work, using only
+/// processor time that no other program needs.
 pub(super) fn build_budgets_ahead() -> Result<(), String> {
     let log = Log::create("budgets-ahead", Duration::from_hours(1))?;
     gungraun_runner(&log)?;
@@ -131,11 +131,12 @@ pub(super) fn with_budgets() -> Result<Vec<String>, String> {
     Ok(found)
 }
 
-/// The number of tests that run at a time, for each processor: most tests wait for programs and deadlines most of the time.
+/// The number of tests per processor that run at the same time. Most tests spend most of their time waiting for
+/// programs and deadlines.
 const TESTS_PER_PROCESSOR: usize = 2;
 
-/// Runs the tests of some packages; `programs` is the folder of the programs that they start, if these are
-/// built.
+/// Runs the tests of some packages; `programs` is the folder of the programs that these tests start, if they have
+/// been built.
 fn run_tests(log: &Log, packages: &[&str], profile: &str, programs: Option<&Path>) -> Result<Tally, String> {
     let nextest = cargo(&["nextest", "--version"])
         .stdin(Stdio::null())
@@ -166,7 +167,7 @@ fn run_tests(log: &Log, packages: &[&str], profile: &str, programs: Option<&Path
     Ok(judged(good, if nextest { counts::nextest(&said) } else { counts::libtest(&said) }))
 }
 
-/// A runner that fails without a failed test counts as failed itself.
+/// Returns the tally, with one failure added if the runner failed although no test did.
 fn judged(good: bool, tally: Tally) -> Tally {
     if good || tally.failed > 0 { tally } else { Tally { failed: 1, ..tally } }
 }

@@ -12,7 +12,8 @@ use plan::Step;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The number of lines that are shown from the end of a failed step's log; earlier failures are named.
+/// The number of lines from the end of a failed step's log that are shown. Failures in earlier lines are shown by
+/// name.
 const SHOWN_LINES: usize = 150;
 
 const USAGE: &str = "\
@@ -31,7 +32,7 @@ struct Done {
 }
 
 impl Done {
-    /// A step whose own code panicked; the message is on the terminal.
+    /// The outcome of a step whose own code panicked; the panic message is on the terminal.
     fn panicked(name: &'static str) -> Self {
         Self { name, tally: Tally::one(false), took: Duration::ZERO }
     }
@@ -106,7 +107,7 @@ fn run_steps(steps: &[Step]) -> Vec<Done> {
     done
 }
 
-/// Runs one step and prints its outcome in one piece, because another step may end at the same time.
+/// Runs one step, and prints its outcome at once, because another step may end at the same time.
 fn run_step(step: &Step, context: &Context, build_failed: bool) -> Done {
     let started = Instant::now();
     let log = Log::create(step.name, step.deadline);

@@ -21,10 +21,10 @@ pub(super) struct Step {
     pub(super) deadline: Duration,
     pub(super) needs_build: bool,
     pub(super) needs_tools: bool,
-    /// True if it starts together with the previous step, because it waits more than it computes.
+    /// True if the step starts together with the previous one, because it mostly waits.
     pub(super) beside_the_one_before: bool,
-    /// Work that begins with the first step that needs tools, and uses only processor time that no other program wants. The step
-    /// waits for its end, and does by itself whatever failed here.
+    /// Work that begins with the first step that needs tools, and uses only processor time that no other program
+    /// needs. The step waits until this work has ended, and repeats whatever failed.
     pub(super) ahead: Option<fn() -> Result<(), String>>,
     pub(super) work: fn(&Context, &Log) -> Result<Tally, String>,
 }
@@ -57,7 +57,7 @@ const fn beside(step: Step) -> Step {
     Step { beside_the_one_before: true, ..step }
 }
 
-/// The pure part, which takes seconds.
+/// The steps of the pure crates, which take seconds.
 pub(super) fn quick() -> Vec<Step> {
     vec![
         step("format", 2, cargo::format),
@@ -124,7 +124,7 @@ fn peers() -> Vec<Step> {
     ]
 }
 
-/// Real identity providers, proxies, third-party servers and sites, and clients in trouble.
+/// Real identity providers, proxies, third-party servers and sites, and clients while faults occur.
 fn counterparts() -> Vec<Step> {
     vec![
         with_peers("auth-provider", 10, |context, log| {

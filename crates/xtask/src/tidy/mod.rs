@@ -1,7 +1,7 @@
-//! `cargo xtask tidy`: the repository's rules, each with a name and a suggested fix. It reports all
-//! violations at once.
+//! `cargo xtask tidy`: the repository's rules, each with a name and a suggested fix. It reports all violations at
+//! once.
 //!
-//! It reads text only. It must not depend on a compiler, so that it runs within a second, even on broken
+//! The rules read only text and need no compiler, so the check takes less than a second and works even for broken
 //! code.
 
 mod fault;

@@ -1,4 +1,4 @@
-//! One Rust file as the rules see it: masked code, lines, functions, and the parts that are tests.
+//! One Rust file as the rules see it: masked code, lines, functions, and the ranges that are tests.
 
 use super::lexer::{Masked, is_word, mask};
 use std::ops::Range;
@@ -37,12 +37,12 @@ impl Source {
         Self { path: path.to_owned(), text: text.to_owned(), masked, lines, tests, whole_is_test, is_tool }
     }
 
-    /// Marks the whole file as a test, as `#[cfg(test)] mod this;` elsewhere does.
+    /// Marks the whole file as a test; used if another file includes this one by `#[cfg(test)] mod`.
     pub(crate) fn mark_as_test(&mut self) {
         self.whole_is_test = true;
     }
 
-    /// The names of modules in separate files that this file includes only for tests.
+    /// The names of the modules that this file includes only for tests and that are in separate files.
     pub(crate) fn test_modules(&self) -> Vec<String> {
         test_items(&self.masked.code).into_iter().filter_map(|item| item.file_module).collect()
     }

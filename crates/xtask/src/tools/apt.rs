@@ -4,7 +4,7 @@ use crate::run::Log;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-/// The content of a package, and a command that detects it.
+/// The name of a package, and a command that succeeds if the package is installed.
 pub(super) type Package = (&'static str, &'static [&'static str]);
 
 /// The packages for the peers.
@@ -14,10 +14,11 @@ pub(super) const FOR_PEERS: &[Package] = &[
     ("valgrind", &["valgrind", "--version"]),
 ];
 
-/// Steps that run at the same time take turns: apt waits for others only while it installs, not while it updates its lists.
+/// A lock for steps that run at the same time: apt itself waits for other processes only during installation, not
+/// while it updates its lists.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Installs missing packages; calls apt only if there are any.
+/// Installs the packages that are missing; calls apt only if there are any.
 pub(super) fn install(packages: &[Package], log: &Log) -> Result<(), String> {
     let missing: Vec<&str> =
         packages.iter().filter(|(_, probe)| !answers(probe)).map(|(name, _)| *name).collect();

@@ -6,8 +6,9 @@ use crate::run::Log;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Installs a program in exactly this version if needed; returns the folder of the program. It is built without optimization: these programs
-/// do little themselves. The build uses only processor time that no other program wants.
+/// Installs exactly this version of a program if needed; returns the program's folder. The program is built without
+/// optimization, because such programs do little work themselves. The build uses only processor time that no other
+/// program needs.
 pub(super) fn installed(name: &str, version: &str, log: &Log) -> Result<PathBuf, String> {
     let folder = root::tools().join(name);
     stamp::once(&folder, version, || {

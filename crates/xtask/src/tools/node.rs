@@ -58,8 +58,8 @@ impl Node {
         Ok(command)
     }
 
-    /// Copies the scripts to the packages, where Node finds them, together with the files that the scripts of all folders
-    /// share; returns the path of one script.
+    /// Copies the scripts, together with the files that the scripts of all folders share, to the folder of the
+    /// packages, where Node finds the packages; returns the path of one script.
     pub(crate) fn staged(&self, name: &str) -> Result<PathBuf, String> {
         let all = root::checkout().join("tests");
         let to = self.folder.with_file_name(self.scripts);

@@ -7,8 +7,8 @@ use std::path::Path;
 /// Debian's switch that prevents the start of installed services.
 const POLICY: &str = "/usr/sbin/policy-rc.d";
 
-/// Prevents packages from starting their services until it is dropped: they would take ports that
-/// other programs want.
+/// Prevents packages from starting their services until this value is dropped. The services would use ports that
+/// other programs need.
 pub(crate) struct NotStarted {
     ours: bool,
 }

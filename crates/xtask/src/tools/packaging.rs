@@ -59,7 +59,7 @@ impl Packagers {
         Ok(command)
     }
 
-    /// The program that lets a compiler add the list of a program's parts.
+    /// The program by which a compiler adds the list of its parts to a program.
     pub(crate) fn auditable(&self) -> Result<PathBuf, String> {
         let found = self.cargo.iter().map(|folder| folder.join(AUDITABLE.0)).find(|path| path.is_file());
         found.ok_or_else(|| format!("{} is not installed", AUDITABLE.0))

@@ -1,9 +1,9 @@
-//! Stores a copy of the pins from which a folder was installed, so that it is installed only once.
+//! Remembers the pins from which a folder was installed, so the folder is installed again only if they change.
 
 use std::fs::{self, File};
 use std::path::Path;
 
-/// Runs `install` unless `folder` was completely installed from exactly these pins.
+/// Runs `install`, unless `folder` was completely installed from exactly these pins.
 pub(crate) fn once(
     folder: &Path,
     pins: &str,

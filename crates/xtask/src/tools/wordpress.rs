@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The packages that it requires, and commands that detect them.
+/// The packages that WordPress requires, and commands that detect them.
 const RUNS_ON: &[apt::Package] = &[
     ("php-cli", &["php", "--version"]),
     ("php-mysql", &["php", "-r", "exit((int) !extension_loaded('mysqli'));"]),
@@ -21,12 +21,13 @@ const FOR_COMMUNITIES: &[apt::Package] = &[
     ("php-mbstring", &["php", "-r", "exit((int) !extension_loaded('mbstring'));"]),
     ("php-xml", &["php", "-r", "exit((int) !extension_loaded('dom'));"]),
 ];
-/// The packages that make up WordPress, without those that would install a web server or a database as services.
+/// The packages that contain WordPress. Packages that would install a web server or a database as a service are
+/// left out.
 const MADE_OF: &[&str] = &["wordpress", "php-getid3"];
 const THEME: &str = "wordpress-theme-";
 
-/// Installs its requirements and unpacks it below `target/tools`, if needed; returns its folder. Its settings are
-/// those of `tests/sites/php/wp-config.php`.
+/// Installs the requirements of WordPress, and unpacks WordPress below `target/tools`, if needed; returns the
+/// folder with WordPress. The settings are those in `tests/sites/php/wp-config.php`.
 pub(crate) fn wordpress(log: &Log) -> Result<PathBuf, String> {
     apt::install(RUNS_ON, log)?;
     let folder = root::tools().join("wordpress");
@@ -36,7 +37,8 @@ pub(crate) fn wordpress(log: &Log) -> Result<PathBuf, String> {
     Ok(tree)
 }
 
-/// Does the same as [`wordpress`], with the requirements of community plugins; for another WordPress, if one is named.
+/// Returns a WordPress with the requirements of community plugins: the WordPress in the folder `own`, or else the
+/// one that [`wordpress`] installs.
 pub(crate) fn wordpress_for_communities(own: Option<&Path>, log: &Log) -> Result<PathBuf, String> {
     apt::install(FOR_COMMUNITIES, log)?;
     let Some(tree) = own else { return wordpress(log) };

@@ -7,13 +7,13 @@ use serde_json::{Map, Value, json};
 use crate::api::operations;
 use crate::api::table::{AnswerForm, Operation, QueryKind, QueryParameter, parameter};
 
-/// The place of common schemas in the document.
+/// The JSON pointer of the common schemas in the document.
 const SCHEMAS: &str = "/components/schemas";
 
 const ABOUT: &str = "Servers, profiles, clients and records of a running gateway. The API is served at the gateway's addresses if \
                      `management` is configured, and to the local user on the socket `control.sock` in the state folder.";
 
-/// The generators of schemas: an omitted member means something else in a request than in an answer.
+/// The schema generators, one for requests and one for answers: an omitted member has a different meaning in each.
 struct Generators {
     requests: SchemaGenerator,
     answers: SchemaGenerator,

@@ -18,7 +18,7 @@ use gateway::changes::Refusal;
 const CALLER: &[QueryParameter] = &[query(
     "caller",
     QueryKind::Text,
-    "The caller that gave the consent; omit it for a consent that counts for all.",
+    "The caller that gave the consent; omit it for the consent that applies to all callers.",
 )];
 
 pub(super) const OPERATIONS: &[Operation] = &[
@@ -26,7 +26,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         Box::pin(list_sessions(request))
     })
     .asking(&[
-        query("profile", QueryKind::Text, "Only sessions at this profile."),
+        query("profile", QueryKind::Text, "Only sessions of this profile."),
         query("principal", QueryKind::Text, "Only sessions of this principal."),
         query("offset", QueryKind::Number(0, 1_000_000), "The number of sessions to skip."),
         query("limit", QueryKind::Number(1, 500), "The maximum number of sessions; 100 if omitted."),
@@ -52,23 +52,23 @@ pub(super) const OPERATIONS: &[Operation] = &[
     post(
         "/api/access/check",
         "checkAccess",
-        "Tells whether the rules let a caller use a tool, and which rule decides. Nothing is sent to a server.",
+        "Checks whether the rules let a caller use a tool, and shows which rule decides. Nothing is sent to a server.",
         |request| Box::pin(check_access(request)),
     )
     .taking::<AccessQuestion>()
     .giving::<AccessAnswer>(),
-    get("/api/consents", "listConsents", "Lists the consents to servers that were needed or used since startup.", |request| {
+    get("/api/consents", "listConsents", "Lists users' consents to servers, if they were required or used since startup.", |request| {
         Box::pin(list_consents(request))
     })
     .giving::<ConsentList>(),
     post(
         "/api/consents/{server}/start",
         "startConsent",
-        "Returns a page on which a user gives the consent that counts for all callers of a server.",
+        "Returns a link to a page on which a user can consent to a server for all callers.",
         |request| Box::pin(start_consent(request)),
     )
     .giving::<ConsentPage>(),
-    delete("/api/consents/{server}", "revokeConsent", "Forgets the tokens of a consent.", |request| {
+    delete("/api/consents/{server}", "revokeConsent", "Revokes a consent: deletes its tokens.", |request| {
         Box::pin(revoke_consent(request))
     })
     .asking(CALLER),

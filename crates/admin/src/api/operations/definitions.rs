@@ -27,7 +27,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "Shows the changes of a server's tools that await approval.",
         |request| Box::pin(review(request)),
     )
-    .asking(&[query("full", QueryKind::Flag, "Does not shorten texts, and adds both definitions.")])
+    .asking(&[query("full", QueryKind::Flag, "Returns texts in full, and adds both definitions.")])
     .giving::<DefinitionReview>(),
     post(
         "/api/mcp-servers/{server}/definitions/approve",

@@ -55,7 +55,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     get(
         "/api/profiles/{profile}/status",
         "getProfileStatus",
-        "Shows the number of a profile's tools before access rules apply, and the tokens that they take.",
+        "Shows how many tools a profile has before access rules apply, and how many tokens they take.",
         |request| Box::pin(status(request)),
     )
     .giving::<ProfileStatus>(),

@@ -142,7 +142,8 @@ struct EventReader {
     dropped: u64,
     /// The names of the wanted events; all if empty.
     kinds: Vec<String>,
-    /// The entry among the open streams, which end with the credentials that opened them.
+    /// The entry in the list of open streams. A stream ends when the credentials that opened it are no longer
+    /// valid.
     holding: Holding,
     /// The rules by which the reader was admitted; `None` for the local user.
     admitted: Option<(Option<Management>, u64)>,

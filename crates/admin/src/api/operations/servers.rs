@@ -108,7 +108,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     get(
         "/api/items",
         "listItems",
-        "Lists tools, prompts and resources of the servers, with what is known about them.",
+        "Lists the servers' tools, prompts and resources, with their descriptions and hints.",
         |request| Box::pin(items(request)),
     )
     .asking(&[

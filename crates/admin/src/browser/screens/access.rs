@@ -19,7 +19,7 @@ use gateway::process::Shard;
 /// The maximum number of tools to choose from.
 const MOST_TOOLS: usize = 500;
 
-/// Shows the form, and the answer if something was asked.
+/// Shows the form, and the answer if the form was submitted.
 pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let (shard, query) = (&request.shard, &request.query);
     let config = request.standing();
@@ -92,7 +92,7 @@ async fn asked(shard: &Arc<Shard>, form: &AccessForm) -> Result<AccessVerdict, S
     verdict(shard, (form.profile.raw(), form.tool.raw(), form.caller.raw()), arguments, address).await
 }
 
-/// Asks the rules whether a caller may use a tool of a profile.
+/// Evaluates the access rules for a caller and a tool of a profile.
 pub(super) async fn verdict(
     shard: &Arc<Shard>,
     (profile, tool, caller): (&str, &str, &str),
@@ -178,7 +178,7 @@ fn rule_row(at: usize, rule: &Value) -> AccessRuleRow {
     }
 }
 
-/// Returns a value in the way in which people write it.
+/// Formats a JSON value for people, without quotes and brackets.
 fn brief(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -51,7 +51,7 @@ fn beginning(arguments: &str) -> Option<ForeignText> {
     (!matches!(text.as_str(), "" | "{}")).then(|| text.into())
 }
 
-/// Returns the reason for an outcome, as far as the record contains it.
+/// Returns the reason for an outcome; `None` if the record does not reveal it.
 fn reason(outcome: Outcome, code: Option<i64>, method: &str) -> Option<&'static str> {
     match (outcome, code) {
         (Outcome::Ok, _) => None,

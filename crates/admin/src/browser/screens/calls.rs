@@ -1,4 +1,4 @@
-//! The record of calls, and the same calls as CSV.
+//! The record of calls, as a page and as a CSV file.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::insight::calls;
 use crate::insight::moment::PointInTime;
 use gateway::changes::Refusal;
 
-/// The number of calls that are read at once for a file.
+/// The number of calls that are read in one batch for a CSV file.
 const PART: u32 = 1000;
 /// The maximum number of calls in one file.
 const MOST: usize = 1_000_000;
@@ -135,7 +135,7 @@ fn kept_for(keep: Duration) -> String {
     if hours.is_multiple_of(24) { format!("{}d", hours / 24) } else { format!("{hours}h") }
 }
 
-/// Returns the same calls as CSV.
+/// Returns the calls that the filter selects as a CSV file.
 pub(in super::super) async fn csv(request: &PageRequest) -> PageResult {
     let query = query(&filter(request)).map_err(|fault| Refusal::new(422, "INVALID_FILTER", fault))?;
     let (sender, body) = Body::channel(8);

@@ -31,7 +31,7 @@ impl SnippetValues<'_> {
     }
 }
 
-/// One client: the place of its snippet, the form of the snippet, and the next step.
+/// One client: where the user inserts the snippet, the text of the snippet, and the next step.
 struct ClientRow {
     id: &'static str,
     name: &'static str,

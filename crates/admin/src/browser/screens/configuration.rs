@@ -1,4 +1,4 @@
-//! The configuration in force, and the form that reads the file again.
+//! The configuration in force, and the form that reloads the file.
 
 use std::time::Instant;
 

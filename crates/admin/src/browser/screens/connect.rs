@@ -72,7 +72,7 @@ pub(in super::super) async fn test(request: &PageRequest) -> PageResult {
     Ok(page_reply::to(&format!("{}#test-title", route::with_query(route::CONNECT, &pairs))))
 }
 
-/// Streams a self-test: it is sent again whenever something happens.
+/// Streams a self-test: its current state is sent after every change.
 pub(in super::super) async fn events(request: &PageRequest) -> PageResult {
     let missing = || Refusal::new(404, "TEST_NOT_FOUND", "There is no such self-test. It may have ended.");
     let test = find(request, request.query.text("test")).ok_or_else(missing)?;

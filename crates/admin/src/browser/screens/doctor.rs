@@ -18,7 +18,7 @@ use gateway::changes::Refusal;
 use gateway::machine::{self, MachineFinding};
 use gateway::process::Shard;
 
-/// The number of servers that are asked at the same time.
+/// The number of servers that are checked at the same time.
 const AT_ONCE: usize = 16;
 
 /// Shows the results of the last checks.

@@ -1,4 +1,4 @@
-//! Limits and how much of them is used.
+//! The limits and their current use.
 
 use pages::model::{CapRow, LimitsPage, RateRow};
 use pages::page;
@@ -41,7 +41,7 @@ fn memory(memory: MemoryInUse) -> CapRow {
     }
 }
 
-/// Returns the caps that apply to one message, connection or wait, and therefore have no current use to show.
+/// Returns the caps without a current use, because they apply to a single message, connection or wait.
 fn others(shown: &Value, known: &[CapRow]) -> Vec<CapRow> {
     let all = shown.as_object().into_iter().flatten();
     let one = |(key, value): (&String, &Value)| {

@@ -17,11 +17,11 @@ use gateway::changes::Refusal;
 /// The number of events that the page begins with.
 const LATEST: u32 = 50;
 
-/// The methods of clients whose names contain no slash. All other entries whose methods contain no slash are changes by
-/// people.
+/// The MCP methods without a slash in their names. An entry with any other method without a slash is a change that
+/// a person made.
 const MCP: [&str; 3] = ["initialize", "ping", "server/discover"];
 
-/// The events that an operator wants to see.
+/// An operator's filter for events.
 struct LiveFilter {
     q: ForeignText,
     kind: Option<LiveEventKind>,

@@ -1,4 +1,4 @@
-//! Consents, by which callers allowed the gateway to act at a server; people who have signed in here.
+//! The consents of callers, which let the gateway act for them at a server, and the people who have signed in here.
 
 use std::time::Instant;
 
@@ -33,7 +33,7 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     page_reply::ok(page::logins(&request.frame(), &data))
 }
 
-/// Returns the id of a consent in the form that revokes it.
+/// Returns the id by which the form for revoking a consent identifies the consent.
 fn id(consent: &ListedConsent) -> String {
     let caller = consent.caller.as_deref().map(|caller| format!("/{}", route::segment(caller)));
     format!("{}{}", route::segment(&consent.server), caller.unwrap_or_default())

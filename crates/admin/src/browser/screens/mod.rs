@@ -1,5 +1,5 @@
-//! The pages: one file for each, from the gateway's state to the data that the crate `pages` shows, and the forms on it. The
-//! data that several pages show is gathered in separate files. This module must not know HTML.
+//! The pages and their forms, one file for each page. A file turns the gateway's state into the data that the crate
+//! `pages` shows. Data that several pages show is gathered in separate files. This module must not know HTML.
 
 mod call_rows;
 mod client_snippet;

@@ -21,7 +21,7 @@ use crate::insight::usage::CallCount;
 use gateway::key_names::KeyNames;
 use gateway::process::Shard;
 
-/// The interval at which numbers that change by themselves are read again.
+/// The interval at which the current numbers are read again.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// The number of failed calls that the page shows.
@@ -59,7 +59,7 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     page_reply::ok(page::overview(&request.frame(), &data))
 }
 
-/// Returns only the numbers of this moment.
+/// Returns the overview with the current numbers only.
 fn at_present(shard: &Arc<Shard>) -> OverviewPage {
     let mut data = OverviewPage {
         sessions: count(shard.gateway.process.session.sessions.counted()),
@@ -73,7 +73,7 @@ fn at_present(shard: &Arc<Shard>) -> OverviewPage {
     data
 }
 
-/// Streams the numbers of this moment.
+/// Streams the current numbers.
 pub(in super::super) async fn events(request: &PageRequest) -> PageResult {
     let (stream, response) = PageStream::open(request)?;
     // The task ends when the browser or the session is gone, or when the gateway stops.

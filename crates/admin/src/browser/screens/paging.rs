@@ -20,7 +20,7 @@ pub(super) fn part<T>(request: &PageRequest, all: Vec<T>) -> (Vec<T>, Paging) {
     (rows, paging)
 }
 
-/// Returns true if a text contains the words of a filter, whatever their case.
+/// Returns true if the texts contain the words of a filter; case is ignored.
 pub(super) fn contains(texts: &[&str], filter: &str) -> bool {
     let filter = filter.to_lowercase();
     filter.is_empty() || texts.iter().any(|text| text.to_lowercase().contains(&filter))

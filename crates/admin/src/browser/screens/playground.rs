@@ -218,7 +218,7 @@ pub(in super::super) async fn cancel(request: &PageRequest) -> PageResult {
     Ok(page_reply::to(&address(&run)))
 }
 
-/// Streams a run: it is sent again whenever something happens.
+/// Streams a run: its current state is sent after every change.
 pub(in super::super) async fn events(request: &PageRequest) -> PageResult {
     let run = find(request, request.query.text("run")).ok_or_else(no_run)?;
     let (stream, response) = PageStream::open(request)?;

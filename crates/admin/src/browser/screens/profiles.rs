@@ -30,7 +30,8 @@ async fn data(request: &PageRequest, fault: Option<String>) -> ProfilesPage {
     ProfilesPage { rows, servers: texts(server_rows::names(shard)), fault: super::text(fault) }
 }
 
-/// Returns the row of a profile with its view, if there is one; `None` if there is no profile with this name.
+/// Returns the row of a profile, and the profile's view if it can be built. Returns `None` if there is no profile
+/// with this name.
 pub(super) async fn row(shard: &Arc<Shard>, slug: &str) -> Option<(ProfileRow, Option<Arc<View>>)> {
     let standing = &shard.gateway.standing;
     let profile = changes::profile(standing, slug).ok()?;

@@ -1,4 +1,5 @@
-//! The callers whom access rules leave without any tool of a profile. This module must not know how a profile is shown.
+//! The callers that may enter a profile, but may use none of its tools. This module must not know how a profile is
+//! shown.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use gateway::process::Shard;
 /// The maximum number of callers that are examined.
 const MOST_CALLERS: usize = 200;
 
-/// Returns the keys and users that a profile admits, but that may use none of its tools.
+/// Returns the keys and users that may enter the profile, but may use none of its tools.
 pub(super) async fn without_tools(
     shard: &Arc<Shard>,
     slug: &str,
@@ -32,7 +33,7 @@ pub(super) async fn without_tools(
     unserved.collect()
 }
 
-/// Returns the caller with the reason, if the rules allow it no tool.
+/// Returns the caller with the reason if the rules deny it every tool; otherwise `None`.
 fn unserved(
     caller: &Principal,
     (slug, view, rules): (&str, &View, &Rules),

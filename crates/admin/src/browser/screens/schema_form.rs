@@ -68,7 +68,7 @@ fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Returns the values of a choice of texts.
+/// Returns the allowed values if a schema lists them and all are strings.
 fn choices(schema: &Value) -> Option<Vec<ForeignText>> {
     let is_text = |value: &Value| value.as_str().map(ForeignText::from);
     if let Some(all) = schema["enum"].as_array() {

@@ -1,5 +1,5 @@
-//! Tools as several pages show them: what servers list, and what clients of a profile see of it. This module must not know how a list is
-//! fetched.
+//! Tools as several pages show them: as servers list them, and as clients of a profile see them. This module must
+//! not know how a list is fetched.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -108,7 +108,8 @@ pub(super) async fn of_profile(
     Ok(items.into_iter().map(row).collect())
 }
 
-/// Adds to servers' tools what clients of a profile see of them: their names there, their cost, or the reason why they are hidden.
+/// Completes the rows of servers' tools for one profile: a visible tool gets its name and its cost in the profile,
+/// and a hidden tool gets the reason.
 pub(super) fn seen_in_profile(rows: &mut [ToolRow], seen: Vec<ToolRow>, slug: &str) {
     let mut seen: HashMap<_, _> =
         seen.into_iter().map(|row| ((row.server.clone(), row.name.clone()), row)).collect();

@@ -175,7 +175,7 @@ fn listed_tools(name: &str, names: &[String]) -> String {
     }
 }
 
-/// Asks the server for log messages, if the user wants them and the era has a request for this.
+/// Requests log messages from the server, if the user asked for them and the era has a request for this.
 async fn set_log_level(connection: &mut Connection, handler: &mut ClientHandler<'_>) -> Result<(), Failure> {
     let announced = proto::json::Members::of_document(&connection.hello.capabilities, proto::json::MAX_DEPTH);
     let logs =

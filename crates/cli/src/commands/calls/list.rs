@@ -159,7 +159,7 @@ fn unlisted<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Failure {
 }
 
 impl Args {
-    /// Returns the tools of the target whose results a profile wants to cache, if the target is a configured server.
+    /// Returns the target's tools with a cache in some profile; none if the target is not a configured server.
     fn cached_tools(&self, global: &Global) -> Vec<CachedTool> {
         let server = self.words.first().filter(|word| self.place_is_named() && !word.contains("://"));
         // Errors in the configuration are reported when the target is looked up.
@@ -178,7 +178,7 @@ impl Args {
         all.collect()
     }
 
-    /// Returns the words that name the target in an example: before the tool's name, and at the end.
+    /// Returns the words that name the target in an example: those before the tool's name, and those at the end.
     fn target_words(&self) -> (String, String) {
         let command: Vec<String> = self.place.command().iter().map(|word| quoted(word)).collect();
         let first = self.words.first().filter(|_| self.place_is_named());
@@ -192,7 +192,7 @@ impl Args {
     }
 }
 
-/// A tool whose results a profile wants to cache.
+/// A tool for which a profile configures a cache.
 struct CachedTool {
     profile: String,
     /// The server's own name for the tool.
@@ -200,7 +200,7 @@ struct CachedTool {
 }
 
 impl CachedTool {
-    /// The note about the tool if its results cannot be cached.
+    /// Returns a note if the tool's results cannot be cached.
     fn note(&self, catalogue: &UpstreamCatalogue) -> Option<String> {
         let tool = catalogue.list(ListKind::Tools).iter().find(|item| item.key == self.name)?;
         let is_kept = Annotations::of_tool(&tool.text).are_repeatable();

@@ -153,7 +153,7 @@ impl TargetOptions {
 /// The questions that a server may have for the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Questions {
-    /// None: nothing is requested that could lead to a question.
+    /// No questions: the command sends no request that could lead to one.
     None,
     /// Questions that the user can answer on stdin.
     Any,

@@ -6,7 +6,7 @@ use clients::client_app::{CLIENTS, ClientApp, SettingsFile, System};
 
 use crate::output::failure::Failure;
 
-/// A place of a client's settings.
+/// The location of a client's settings.
 #[derive(Debug, Clone)]
 pub(crate) struct ClientFile {
     pub(crate) client: &'static ClientApp,
@@ -30,7 +30,8 @@ pub(crate) fn client(name: &str) -> Result<&'static ClientApp, Failure> {
     })
 }
 
-/// Returns the places of a client's settings on this system: those of the user, or those of the project in this folder.
+/// Returns the possible locations of a client's settings on this system: the user's own, or those of the project in
+/// this folder.
 pub(crate) fn of_client(client: &'static ClientApp, of_project: bool) -> Vec<ClientFile> {
     let here = std::env::current_dir().unwrap_or_default();
     let own = if cfg!(target_os = "macos") { System::MacOs } else { System::Linux };
@@ -63,7 +64,9 @@ pub(crate) fn named(path: &Path) -> Result<ClientFile, Failure> {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let text = whole.to_string_lossy();
     let known = ClientApp::of_path(&text).or_else(|| ClientApp::named("claude-desktop"));
-    let client = known.ok_or_else(|| Failure::usage(format!("{} belongs to no client", path.display())))?;
+    let client = known.ok_or_else(|| {
+        Failure::usage(format!("{} is not the settings file of a known client", path.display()))
+    })?;
     let is_project =
         client.files.iter().any(|file| file.is_project && text.ends_with(&format!("/{}", file.path)));
     let depth =

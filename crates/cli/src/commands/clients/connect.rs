@@ -124,7 +124,7 @@ struct Gateway {
 }
 
 impl Gateway {
-    /// Reads the configuration. Its variables may be set only where the gateway runs.
+    /// Reads the configuration. Its variables may be unset here, because only the gateway needs them.
     fn of(global: &Global) -> Result<Self, Failure> {
         let file = ConfigFile::open(global.config.as_deref())?;
         let Some(text) = &file.text else {
@@ -233,7 +233,7 @@ impl Args {
     }
 }
 
-/// Tells what was done, and what the user must do next.
+/// Prints the result and the next steps for the user.
 fn told(
     client: &ClientApp,
     backup: Option<&Path>,
@@ -293,7 +293,7 @@ fn printed(client: &ClientApp, name: &str, entry: &Value) -> Result<String, Fail
     text.map(|text| text.trim_end().to_owned()).map_err(|fault| Failure::new(fault.message).help(fault.help))
 }
 
-/// Returns the record of a client's connection and the place of its settings, for `disconnect`.
+/// Returns the record of a client's connection, and the location of the client's settings, for `disconnect`.
 pub(crate) fn connected(
     client: &'static ClientApp,
     of_project: bool,

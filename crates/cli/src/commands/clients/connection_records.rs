@@ -18,11 +18,11 @@ pub(crate) const ELSEWHERE: &str = "if the settings are elsewhere, name them wit
 /// The maximum length of the name of a record's file, in bytes.
 const MAX_NAME: usize = 200;
 
-/// The place of a record; the file need not exist.
+/// The path of a record; the file need not exist.
 pub(crate) struct RecordPlace(PathBuf);
 
 impl RecordPlace {
-    /// Returns the place of the record about a client's settings file.
+    /// Returns the path of the record about a client's settings file.
     ///
     /// # Errors
     /// Fails if the user's data folder is unknown.

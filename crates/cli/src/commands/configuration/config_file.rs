@@ -15,10 +15,10 @@ use crate::output::failure::Failure;
 /// The file that is created if there is none.
 const NEW_FILE: &str = "dragoman.yaml";
 
-/// The value of a variable that is not set while a file is checked: it suits most settings.
+/// The placeholder for an unset variable while a file is checked; it is valid for most settings.
 const STAND_IN: &str = "1";
 
-/// The value of such a variable if `STAND_IN` does not suit, because the setting is an address.
+/// The placeholder for an unset variable if [`STAND_IN`] is invalid because the setting is an address.
 const ADDRESS: &str = "http://127.0.0.1:1";
 
 /// A configuration file, locked so that no other command edits it while this value exists.
@@ -40,7 +40,7 @@ pub(crate) struct Checked {
     pub(crate) unset: Vec<String>,
 }
 
-/// The outcome of loading a text without knowing all variables and files.
+/// The outcome of loading a text while some variables and files are unavailable.
 struct BlindLoad {
     loaded: Result<Loaded, Faults>,
     /// The variables without a value.
@@ -50,7 +50,7 @@ struct BlindLoad {
 }
 
 impl BlindLoad {
-    /// Returns true if a fault is about a value that is not known here.
+    /// Returns true if a fault is about a value that is unavailable here.
     fn is_unknown(&self, fault: &Fault) -> bool {
         self.unset.iter().any(|name| uses(&fault.offending, name))
             || self.unread.iter().any(|path| fault.offending.contains(&format!("${{file:{path}}}")))
@@ -92,7 +92,7 @@ impl ConfigFile {
         }
     }
 
-    /// Loads a text. Variables that are not set get another value; those in `addresses` get an address.
+    /// Loads a text. Unset variables get a placeholder: an address for those in `addresses`.
     fn attempt(&self, text: &str, addresses: &BTreeSet<String>) -> BlindLoad {
         let (unset, unread) = (RefCell::new(BTreeSet::new()), RefCell::new(BTreeSet::new()));
         let env = |name: &str| {

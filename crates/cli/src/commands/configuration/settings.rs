@@ -1,4 +1,5 @@
-//! Finds and reads the configuration of this run, and fills in `${…}`. `config` is pure, so this is done here.
+//! Finds and reads the configuration of this run, and fills in `${…}`. The crate `config` is pure, so reading is
+//! done here.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -221,7 +222,7 @@ impl ConfigSource {
         }
     }
 
-    /// Returns the source from which the configuration is read again while serving; `fitted` applies the command
+    /// Returns the source from which a running gateway reloads the configuration; `fitted` applies the command
     /// line's options. `None` if the configuration is not in a file.
     pub(crate) fn origin(
         &self,

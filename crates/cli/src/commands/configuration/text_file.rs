@@ -12,9 +12,9 @@ use crate::output::failure::Failure;
 
 /// A text file, locked so that no other command edits it while this value exists.
 pub(crate) struct TextFile {
-    /// The file as the user knows it.
+    /// The path of the file, as messages show it.
     pub(crate) shown: PathBuf,
-    /// The file itself, without symbolic links.
+    /// The path of the file itself, with symbolic links resolved.
     pub(crate) path: PathBuf,
     /// The text; `None` if there is no file yet.
     pub(crate) text: Option<String>,
@@ -23,7 +23,7 @@ pub(crate) struct TextFile {
 }
 
 impl TextFile {
-    /// Opens a file, or the place of a file that will be created.
+    /// Opens a file, which need not exist yet.
     ///
     /// # Errors
     /// Fails if the file cannot be read, or is being edited.

@@ -181,7 +181,7 @@ fn name_of(state: KeyState) -> &'static str {
     }
 }
 
-/// Returns a key in the form for scripts.
+/// Returns a key as JSON, for scripts.
 fn described(key: &ApiKey, now: u64) -> Value {
     let time = |at: Option<u64>| at.map(rfc3339);
     json!({
@@ -196,7 +196,7 @@ fn described(key: &ApiKey, now: u64) -> Value {
     })
 }
 
-/// Returns the keys in the form for people.
+/// Returns the keys as a table, for people.
 fn table(keys: &[ApiKey], now: u64, console: &Console) -> String {
     let mut table =
         Table::new(&["NAME", "BEGINS WITH", "STATE", "PROFILES", "CREATED (UTC)", "EXPIRES", "LAST USED"]);

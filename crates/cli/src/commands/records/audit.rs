@@ -198,7 +198,7 @@ fn follow(
     })
 }
 
-/// A call in the form for scripts: one JSON object per line.
+/// A call as a line of JSON, for scripts.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct AuditLine<'a> {
@@ -269,7 +269,7 @@ fn json(one: &Recorded, names: &KeyNames) -> String {
 /// The shortest wait that is shown to people, in microseconds.
 const SHOWN_WAIT: u64 = 10_000;
 
-/// Returns a call in the form for people. The columns are aligned as long as names are short; on a narrow terminal, a call
+/// Formats a call for people. The columns are aligned as long as names are short; on a narrow terminal, a call
 /// continues on further lines.
 fn row(entry: &AuditEntry, names: &KeyNames, console: &Console) -> String {
     let paint = console.out;

@@ -109,7 +109,7 @@ fn find(state: &StateFolder, name: &str) -> Result<(Definitions, RecordedServer)
     found.map_or_else(|| Err(unknown(&names())), |found| Ok((record, found)))
 }
 
-/// The servers, without earlier servers of the same name.
+/// Returns the servers, without older servers that have the same name.
 fn distinct(servers: &[RecordedServer]) -> Vec<&RecordedServer> {
     let mut all: Vec<&RecordedServer> = Vec::new();
     for one in servers {

@@ -14,7 +14,7 @@ use crate::output::table::Table;
 const EXAMPLES: &str = "\
 Examples:
   dragoman consent list
-  dragoman consent revoke docs                    the consent that counts for all callers
+  dragoman consent revoke docs                    the consent that applies to all callers
   dragoman consent revoke docs --caller 'user:ann'";
 
 /// List and revoke users' consents to servers (OAuth)

@@ -109,7 +109,8 @@ impl SeenLines {
     }
 }
 
-/// Returns the lines at the end of `new` that follow the lines of `old`: both are the last lines of one text.
+/// Returns the lines of `new` that were added after `old` was read. Both contain the last lines of the same growing
+/// text.
 fn added<'l>(old: &[String], new: &'l [String]) -> &'l [String] {
     let overlap = (0..=old.len().min(new.len())).rev().find(|count| old.ends_with(&new[..*count]));
     &new[overlap.unwrap_or(0)..]

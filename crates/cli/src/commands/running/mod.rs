@@ -3,7 +3,7 @@
 //! | file | is for |
 //! |---|---|
 //! | [`running_gateway`] | requests over the socket in its state folder |
-//! | [`status`], [`logs`], [`top`] | its state; what its servers write; the calls of the last minute |
+//! | [`status`], [`logs`], [`top`] | its state; the output of its servers; the calls of the last minute |
 //! | [`server`], [`profile`] | its servers and profiles, which these commands change |
 //! | [`session`], [`consent`] | the sessions of its clients; the consents of its users |
 //! | [`admin`] | its admin pages |

@@ -1,5 +1,5 @@
-//! The running gateway, reached by the commands that concern it: requests over the socket in its state folder. This module
-//! must not know what is asked, or how answers are shown.
+//! Sends the requests of commands to the running gateway, over the socket in its state folder. This module must not
+//! know what is asked, or how answers are shown.
 
 use std::time::Duration;
 
@@ -72,7 +72,7 @@ impl<'c> RunningGateway<'c> {
         done
     }
 
-    /// Waits for an answer, and shows that it waits.
+    /// Waits for an answer, and shows on a terminal that the command is waiting.
     ///
     /// # Errors
     /// Returns the failure of the request.
@@ -116,7 +116,7 @@ pub(crate) fn failed(error: &ControlError) -> Failure {
     }
 }
 
-/// Returns a caller as people know it: the name of its key before its id.
+/// Formats a caller for people: if it has a key with a name, the name comes first.
 pub(crate) fn caller(id: &str, name: &str) -> String {
     match id.strip_prefix("key:") {
         Some(prefix) if !name.is_empty() => format!("{name} (key {prefix})"),
@@ -124,7 +124,7 @@ pub(crate) fn caller(id: &str, name: &str) -> String {
     }
 }
 
-/// Returns a word in the form for a segment of a path, or for a value in a query.
+/// Percent-encodes a word for a segment of a path, or for a value in a query.
 pub(crate) fn encoded(word: &str) -> String {
     let mut text = String::with_capacity(word.len());
     for byte in word.bytes() {

@@ -15,7 +15,8 @@ use crate::output::moment::{ago, bytes, millis_of, until};
 use crate::output::options::Global;
 use crate::output::table::Table;
 
-/// The time for which the figures of all profiles are awaited: a profile's figures wait for the lists of its servers.
+/// The time limit for the figures of all profiles: a profile has no figures before the lists of its servers are
+/// known.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The maximum length of a reason, in columns.

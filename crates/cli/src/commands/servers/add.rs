@@ -200,7 +200,7 @@ impl Args {
         Ok(new)
     }
 
-    /// Shows what was found, and asks.
+    /// Shows the proposal, and asks for confirmation; returns true if the server is to be added.
     fn is_agreed(
         &self,
         name: &str,
@@ -287,7 +287,7 @@ impl Args {
         })
     }
 
-    /// Returns true if a value is written as it is, and may therefore be a secret.
+    /// Returns true if the entry contains a literal value, which may be a secret.
     fn adds_literals(&self) -> bool {
         let values = self.variables().map(|(_, value)| value);
         let headers = self.header.iter().map(|(_, value)| value.clone());

@@ -30,7 +30,7 @@ pub(crate) struct Args {
     stay: bool,
 }
 
-/// Returns only if the server does not start.
+/// Unpacks the bundle and runs its server; returns only if the server does not start.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let failed = |why: String| Failure::new(format!("the bundle {}: {why}", args.file.display()));
     let mut archive = Archive::open(&args.file).map_err(|error| failed(error.to_string()))?;
@@ -72,7 +72,7 @@ fn settings() -> Result<SettingValues, Failure> {
     }
 }
 
-/// The name of this platform in Node, as manifests use it.
+/// Returns Node's name for this platform, which manifests use.
 const fn platform() -> &'static str {
     if cfg!(target_os = "macos") { "darwin" } else { "linux" }
 }

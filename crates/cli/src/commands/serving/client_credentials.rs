@@ -13,7 +13,7 @@ const SITE_HEADERS: [(&str, &str); 3] = [
     ("x-wordpress-password", "APP-PASSWORD"),
 ];
 
-/// The credentials of clients, as shown in the lines that tell how to connect.
+/// The credentials of clients, as the instructions for connecting show them.
 pub(crate) struct Credentials {
     /// The headers that clients send.
     pub(crate) headers: Vec<(&'static str, &'static str)>,

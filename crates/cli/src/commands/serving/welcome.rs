@@ -1,7 +1,7 @@
 //! The first screen of `serve`: its addresses, its servers, and how to connect a client.
 //!
-//! This file is pure, so that the text can be tested as a whole. The text contains no secrets: values that may contain
-//! one are masked.
+//! This file is pure, which allows tests of the complete text. The text contains no secrets: values that may
+//! contain one are masked.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -201,8 +201,8 @@ fn clients(about: &Welcome<'_>, url: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The entry for a client that starts programs. A program gets no headers, and nobody can sign in with it, so if requests name
-/// their site or people sign in, `mcp-remote` connects to the running gateway.
+/// The entry for a client that starts programs. If requests name their site or people sign in, `mcp-remote`
+/// connects to the running gateway, because a program supports neither.
 fn desktop(about: &Welcome<'_>, credentials: &Credentials, url: &str, args: &[&str]) -> Value {
     let sites = Credentials::of_sites(about.config).headers;
     if sites.is_empty() && about.config.auth.login.is_none() {

@@ -1,4 +1,5 @@
-//! `dragoman doctor`: checks everything that a gateway with this configuration needs, and says what to do about each finding.
+//! `dragoman doctor`: checks everything that a gateway with this configuration needs, and suggests a fix for each
+//! problem.
 //!
 //! | file | is for |
 //! |---|---|

@@ -33,7 +33,7 @@ pub(crate) struct Args {
     yes: bool,
 }
 
-/// The answers, which decide the text of the file.
+/// The answers, which determine the text of the file.
 #[expect(clippy::struct_excessive_bools, reason = "each is the answer to a question")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Answers {

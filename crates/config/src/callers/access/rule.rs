@@ -74,7 +74,7 @@ section! {
 pub enum Effect {
     /// Allows the matching items. If any rule has this effect, only items that such rules allow may be used.
     Allow,
-    /// Denies the matching items, whatever other rules allow.
+    /// Denies the matching items, even if other rules allow them.
     Deny,
 }
 
@@ -84,8 +84,8 @@ impl AccessRule {
         if self.allow.is_some() { Effect::Allow } else { Effect::Deny }
     }
 
-    /// Returns true if the rule depends on more than the caller: on the address of a request. Then nobody can say what the rule
-    /// does to a caller without a request.
+    /// Returns true if the rule also depends on the address of a request. The effect of such a rule on a caller is
+    /// unknown without a request.
     pub fn depends_on_request(&self) -> bool {
         [&self.who, &self.unless].into_iter().flatten().any(|who| !who.ip.is_empty())
     }

@@ -66,7 +66,8 @@ pub(super) fn password_hash(hash: &Text) -> Result<(), Flaw> {
     Err(Flaw::new(message, make))
 }
 
-/// Checks a URL whose content decides whom to trust, so connections to this URL must be protected against tampering.
+/// Checks a URL whose content determines which parties are trusted. Connections to it must be protected against
+/// tampering.
 pub(crate) fn safe_url(address: &Text) -> Result<(), Flaw> {
     url(address)?;
     if is_readable_on_the_way(address.expose()) {

@@ -1,4 +1,4 @@
-//! `auth`: the callers that Dragoman knows, and the ways in which they authenticate.
+//! `auth`: the accepted callers, and the ways in which they authenticate.
 
 mod bearer;
 mod check;

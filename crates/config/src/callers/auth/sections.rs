@@ -83,7 +83,7 @@ impl Auth {
     }
 }
 
-/// Users, as names with hashes of their passwords.
+/// The spelling of users: names with hashes of passwords.
 pub(crate) fn users() -> Mapping<String, Spelt<Secret>> {
     Mapping {
         what: "a mapping of password hashes by name",

@@ -1,5 +1,5 @@
-//! `buddyboss`: a community site's tools at one POST path, without sessions. The site itself words the rejections of
-//! missing or invalid credentials.
+//! `buddyboss`: a community site's tools at one POST path, without sessions. The texts that reject missing or
+//! invalid credentials are the site's own.
 
 use proto::era::V2025_11_25;
 

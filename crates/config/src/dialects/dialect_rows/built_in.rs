@@ -50,7 +50,7 @@ impl Dialect {
     }
 }
 
-/// The row of an endpoint that follows the protocol, in each of the protocol's versions.
+/// The row of an endpoint that follows the published protocol, in every version.
 fn standard() -> Dialect {
     Dialect {
         about: text("The published protocol, in every version"),

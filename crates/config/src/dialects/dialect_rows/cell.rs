@@ -40,7 +40,7 @@ pub enum CellKind {
     Texts,
     /// A list of texts, or null.
     TextsOrNull,
-    /// A protocol version that the gateway knows.
+    /// A protocol version that the gateway supports.
     Version,
     /// An object, or null.
     ObjectOrNull,

@@ -51,7 +51,7 @@ pub struct FaultText {
 }
 
 impl FaultText {
-    /// An error with HTTP status 200.
+    /// Creates the text of an error with HTTP status 200.
     pub const fn new(code: i32, message: &'static str) -> Self {
         Self {
             code,
@@ -144,7 +144,7 @@ pub enum Word<'a> {
 pub struct Words<'a>(Vec<(&'static str, Word<'a>)>);
 
 impl<'a> Words<'a> {
-    /// Sets `key` to this text, truncated if it is too long; an empty text counts as no value.
+    /// Sets `key` to this text, truncated if it is too long; an empty text is treated as no value.
     pub fn text(&mut self, key: &'static str, text: impl Into<Cow<'a, str>>) -> &mut Self {
         let text = cut(text.into());
         if !text.is_empty() {

@@ -1,12 +1,12 @@
-//! The behavior of an endpoint on the points on which MCP systems disagree, as rows of data. The only interpreter is
-//! `dialect`, which this module must not know.
+//! Rows of data that describe the behavior of an endpoint where MCP systems disagree. Only `dialect` interprets the
+//! rows, and this module must not know it.
 //!
 //! | file | is for |
 //! |---|---|
 //! | `row` | the columns of a row |
 //! | `cell`, `words` | the allowed values of a column; the words of a choice |
 //! | `fault_text` | texts with placeholders |
-//! | `set`, `sense` | columns set by a configuration; values that make no sense |
+//! | `set`, `sense` | columns that a configuration sets; values that are rejected |
 //! | `built_in`, `parts` | the built-in rows, one file for each system, and their building blocks |
 
 mod bb;

@@ -9,7 +9,7 @@ use super::cell::{Object, Text};
 use super::fault_text::Template;
 use super::row::Lists;
 
-/// The lists of a system that has only tools, and lists them all at once.
+/// The lists of a system that has only tools, and returns all of them on one page.
 pub(super) fn tools_only() -> Lists {
     Lists {
         methods: texts(&[Method::Initialize.name(), Method::ToolsList.name(), Method::ToolsCall.name()]),

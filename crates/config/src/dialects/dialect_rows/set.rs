@@ -11,7 +11,7 @@ use super::sense;
 pub struct Unfit {
     /// The fault, in words.
     pub reason: String,
-    /// The suggested fix, unless it is merely to write a value of the column's kind.
+    /// The suggested fix; `None` if the fix is to write a value of the column's kind.
     pub help: Option<String>,
 }
 
@@ -72,7 +72,7 @@ impl Dialect {
         row
     }
 
-    /// The value of a column in the form of a configuration.
+    /// The value of a column, as a configuration would contain it.
     pub fn get(&self, column: &str) -> Option<Value> {
         Self::column(column).map(|column| (column.show)(self))
     }

@@ -85,7 +85,7 @@ impl Spelling<Text> for ServerText {
     }
 }
 
-/// An optional text; an empty one counts as absent.
+/// An optional text; an empty text is treated as absent.
 pub(crate) struct OrEmpty {
     pub(crate) secret: bool,
     pub(crate) check: Check,

@@ -120,8 +120,9 @@ fn phases_schema(_: &mut SchemaGenerator) -> Schema {
     one_or_many(&json_schema!({ "enum": phases }))
 }
 
-/// Reads an embedded server: the one in `chosen`, or the one from the base. Missing keys keep their values from the base if
-/// both are the same embedded server. `entry` is the entry of the server.
+/// Reads the link of an embedded server. `chosen` is the key `native`; without it, the server comes from the base.
+/// Missing keys keep their values from the base if the base has the same embedded server. `entry` is the server's
+/// whole entry.
 pub(crate) fn read_link(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,

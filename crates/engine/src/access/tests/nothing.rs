@@ -1,8 +1,8 @@
-//! Tests to whom rules give nothing at all.
+//! Tests which principals the rules give no access at all.
 
 use super::{Principal, rules};
 
-/// The profiles of the configuration in which the rules are read.
+/// The profiles of the configuration that contains the rules.
 const PROFILES: [&str; 2] = ["default", "editors"];
 
 #[test]

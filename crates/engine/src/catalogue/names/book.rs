@@ -1,6 +1,6 @@
-//! The names that a profile's items have been given, and the names that they had before. Without this memory, a name could
-//! move from one item to another when a server joins, leaves or starts more slowly, and every renaming would break the
-//! clients that know the old name. This module must not know how a name is formed.
+//! The current and former names of a profile's items. Without this memory, a name could move from one item to
+//! another when a server joins, leaves or starts more slowly, and every renaming would break the clients that still
+//! use the old name. This module must not know how a name is formed.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -22,8 +22,8 @@ pub(super) type ItemOf = (ListKind, Arc<str>, Arc<str>);
 /// Former names, each with the item that it still refers to: the item's server, and the item's name at that server.
 pub type FormerNames = HashMap<(ListKind, Arc<str>), (Arc<str>, Arc<str>)>;
 
-/// The names of a profile's tools and prompts, their former names, and the URIs that several servers have. Names that
-/// follow from the item alone are not in the book.
+/// The names of a profile's tools and prompts, their former names, and the URIs that several servers have. Names
+/// that can be derived from the item alone are not in the book.
 #[derive(Debug, Clone, Default)]
 pub struct NameBook {
     pub(super) names: BTreeMap<ItemOf, Arc<str>>,
@@ -92,7 +92,7 @@ impl NameBook {
         Some(self.shown.clone())
     }
 
-    /// The name that an item has; `None` if the name follows from the item alone, or is not known.
+    /// The name that an item has; `None` if the name can be derived from the item alone, or is not known.
     pub(in crate::catalogue) fn name(
         &self,
         kind: ListKind,
@@ -102,14 +102,14 @@ impl NameBook {
         self.names.get(&(kind, server.clone(), own.into()))
     }
 
-    /// The item that is shown under `name`, as its server and its name at that server; `None` if no item has this name, or if
-    /// the name follows from the item alone.
+    /// The item that is shown under `name`, as its server and its name at that server; `None` if no item has this
+    /// name, or if the name can be derived from the item alone.
     pub(in crate::catalogue) fn holder(&self, kind: ListKind, name: &str) -> Option<(&str, &str)> {
         self.holders.get(&(kind, name.into())).map(|(_, server, own)| (&**server, &**own))
     }
 
-    /// Records the name under which an item is shown. If the item had another name before, the former name stays valid for a
-    /// while. A name that follows from the item alone (`is_usual`) needs no row.
+    /// Records the name under which an item is shown. If the item had another name before, the former name stays
+    /// valid for a while. A name that can be derived from the item alone (`is_usual`) needs no row.
     pub(in crate::catalogue) fn note(
         &mut self,
         kind: ListKind,

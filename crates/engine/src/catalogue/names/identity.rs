@@ -17,8 +17,8 @@ pub(in crate::catalogue) fn identity(server: &str, own: &str) -> String {
     format!("{server}{SEPARATOR}{own}")
 }
 
-/// The texts that access rules may use for an item in addition to its identity: in a profile whose names do not start
-/// with the server's name, the server's own name for the item.
+/// The texts by which access rules may refer to an item, in addition to its identity. If a profile's names have no
+/// server prefix, these include the server's own name for the item.
 pub(in crate::catalogue) fn meant(naming: Naming, server: &str, own: &str) -> SmallVec<[String; 2]> {
     match naming {
         Naming::Prefix => SmallVec::new(),

@@ -1,5 +1,6 @@
-//! The maximum length of names, and the characters that names may have. Clients and model APIs reject longer names, and clients
-//! put a prefix of their own before each name. This module must not know which names there are.
+//! The maximum length of names, and the characters that names may have. Clients and model APIs reject names that
+//! are too long, and clients add a prefix of their own to each name. This module must not know which names there
+//! are.
 
 use std::borrow::Cow;
 
@@ -8,16 +9,17 @@ use crate::schema_family::SchemaFamily;
 /// The maximum length of a name together with the client's prefix, in characters.
 const MAX_NAME: usize = 64;
 
-/// The length that the longest prefix leaves for names: `mcp__PROFILE__`, in which the profile's name has 50 characters.
+/// The length that remains for names after the longest prefix: `mcp__PROFILE__` with a profile name of 50
+/// characters.
 const MIN_LIMIT: usize = 7;
 
-/// The length of the digits that stand for the rest of a name, including the separator before them.
+/// The length of the digits that replace the rest of a name, including the separator before them.
 const DIGITS: usize = 9;
 
-/// The length from which a shortened name also shows the beginning of the whole name.
+/// The minimum length at which a shortened name still contains the beginning of the full name.
 const WITH_BEGINNING: usize = 12;
 
-/// The rules for the names of a profile: their maximum length, in characters, and their characters.
+/// The rules for the names of a profile: their maximum length, and the allowed characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NameLimit {
     most: usize,
@@ -28,7 +30,7 @@ pub struct NameLimit {
 }
 
 impl NameLimit {
-    /// The limit for clients that put `prefix` before each name.
+    /// The limit for clients that add `prefix` to the start of each name.
     pub fn behind(prefix: &str) -> Self {
         let most = MAX_NAME.saturating_sub(prefix.chars().count()).max(MIN_LIMIT);
         Self { most, spares_plain: false, family: None }
@@ -84,7 +86,7 @@ impl NameLimit {
         Cow::Owned(shortened(own, self.most, 0))
     }
 
-    /// Another short form of a name, for use if the first one belongs to another item; each `turn` gives a new form.
+    /// Another short form of a name, used if the first one belongs to another item; each `turn` gives a new form.
     pub(super) fn fit_again(self, full: &str, turn: u32) -> String {
         let spelled = self.spelled(full);
         let head = spelled.as_deref().unwrap_or(full);
@@ -110,13 +112,14 @@ fn shortened_to(full: &str, most: usize) -> Cow<'_, str> {
     if is_within(full, most) { Cow::Borrowed(full) } else { Cow::Owned(shortened(full, most, 0)) }
 }
 
-/// The beginning of a name, and eight digits of a hash of the whole, so that the same item always gets the same name.
+/// The beginning of a name, followed by eight digits of a hash of the full name, so that the same item always gets
+/// the same name.
 fn shortened(full: &str, most: usize, turn: u32) -> String {
     coded(full, full, most, turn)
 }
 
-/// The beginning of `head`, and digits of a hash of `full`. If there is no room for a beginning, the name starts with a letter,
-/// because some clients refuse names that start with a digit.
+/// The beginning of `head`, followed by digits of a hash of `full`. If there is no room for a beginning, the name
+/// starts with a letter, because some clients refuse names that start with a digit.
 fn coded(head: &str, full: &str, most: usize, turn: u32) -> String {
     let hash = format!("{:08x}", fold(full, turn));
     if most < WITH_BEGINNING {

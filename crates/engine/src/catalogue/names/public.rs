@@ -33,8 +33,8 @@ pub(in crate::catalogue) struct PublicNames<'a> {
     /// The profile's servers, including those that are not present.
     servers: &'a [String],
     owners: HashMap<&'a str, Owner<'a>>,
-    /// The identities of all items, if characters of names may have to be replaced: no item gets another item's identity as its
-    /// name.
+    /// The identities of all items, collected only if characters of names may have to be replaced. No item gets
+    /// another item's identity as its name.
     identities: HashSet<String>,
 }
 
@@ -61,15 +61,15 @@ impl<'a> PublicNames<'a> {
         Self { kind, naming, limit, servers, owners, identities }
     }
 
-    /// Returns true if a name has the prefix of the identities of another server's items. A server must not get the calls to those
-    /// items, or the access that rules grant to them, by naming its own items in this way.
+    /// Returns true if a name starts with another server's prefix (`server__`). If such names were allowed, a
+    /// server could receive the calls to that server's items, or the access that rules grant to them.
     fn is_anothers(&self, server: &str, name: &str) -> bool {
         let is_prefix =
             |other: &str| name.strip_prefix(other).is_some_and(|rest| rest.starts_with(SEPARATOR));
         self.servers.iter().any(|other| other != server && is_prefix(other))
     }
 
-    /// Returns true if an item that has no public name yet gets the server's own name for it, without a prefix.
+    /// Returns true if an item without a public name gets the server's own name for it, without a prefix.
     fn is_plain(&self, (server, own): (&str, &str), plain: &str, book: &NameBook) -> bool {
         let owner = self.owners.get(own).copied().unwrap_or(Owner { first: server, clashes: false });
         let is_free = || book.holder(self.kind, plain).is_none_or(|holder| holder == (server, own));
@@ -92,8 +92,8 @@ impl<'a> PublicNames<'a> {
         (1..TURNS).map(move |turn| limit.fit_again(&full, turn))
     }
 
-    /// The name of an item before renaming. Patterns and renaming rules refer to this name. An item keeps the name that it
-    /// once got, so its name does not depend on which other servers are present.
+    /// The name of an item before renaming. Patterns and renaming rules refer to this name. An item keeps its first
+    /// name, so the name does not depend on which other servers are present.
     pub(in crate::catalogue) fn given<'o>(
         &self,
         server: &Arc<str>,

@@ -1,4 +1,4 @@
-//! Names over random servers and tools: unique, short enough, and stable whatever joins or leaves.
+//! Names of random servers and tools: unique, short enough, and stable when servers join or leave.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -202,8 +202,8 @@ fn only_what_different_servers_have_clashes() {
     }
 }
 
-/// Two thousand servers with five tools each. Half of the tools have names that all servers have, and names that differ only at
-/// their ends are long enough to be shortened.
+/// Two thousand servers with five tools each. Some tool names exist on many servers, and some differ only at their
+/// ends and are so long that they must be shortened.
 fn thousands() -> Vec<(Arc<str>, Vec<String>)> {
     let tools = |server: usize| {
         let long = "list_all_entries_of_the_archive_of_the_department_with_number";
@@ -237,7 +237,7 @@ proptest! {
     }
 }
 
-/// Decides whether a server's URI is public as it is.
+/// Decides whether a server's URI is public in its plain form.
 fn gives(book: &mut NameBook, server: &Arc<str>, uri: &str, claimant: Option<&Arc<str>>) -> bool {
     let rule = PlainRule::UnlessHeld { claimant };
     book.gives_plain(ListKind::Resources, (server, uri), rule, (&mut Provisional::new(), false))

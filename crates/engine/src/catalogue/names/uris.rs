@@ -1,5 +1,6 @@
-//! The memory of which server has which URI. A URI that several servers have stays with the first of them, whichever servers
-//! join, leave or list the URI later. This module must not know what a public URI looks like to clients.
+//! Remembers which server has which URI. If several servers have a URI, it stays with the first of them, regardless
+//! of which servers join, leave or list the URI later. This module must not know what a public URI looks like to
+//! clients.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{Hash as _, Hasher as _};
@@ -65,14 +66,14 @@ fn digest(kind: ListKind, key: &str) -> u64 {
     digest.finish()
 }
 
-/// The time after a profile's first view, in seconds, in which a server that starts slowly still takes precedence over later
-/// servers of the profile.
+/// The time after a profile's first view, in seconds, during which a slowly starting server still takes precedence
+/// over the servers that follow it in the profile.
 const SETTLING: u64 = 60;
 
 /// The URIs that a present server loses if a server before it in the profile starts and lists the same URI.
 pub(in crate::catalogue) type Provisional = HashMap<u64, Arc<str>>;
 
-/// The server that already has a URI without a server's name in it.
+/// The other server, if any, that already has a URI in its plain form, without a server's name in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PlainUri {
     None,
@@ -82,13 +83,13 @@ enum PlainUri {
     Firm,
 }
 
-/// The rule by which one server's URI may be public as it is.
+/// The rule that decides if a server's URI may be public in its plain form.
 #[derive(Clone, Copy)]
 pub(in crate::catalogue) enum PlainRule<'a> {
     /// The URI must carry its server's name. The book does not record the decision, because it is made again for each view.
     Never,
-    /// The URI may be public as it is, unless another server has it already. The claimant is a server that had a matching
-    /// template before; it has the URI if no other server has it.
+    /// The URI may be public in its plain form, unless another server already has it. If no server has it, it goes
+    /// to the claimant, which is a server that had a matching template before.
     UnlessHeld {
         /// The server with the matching template.
         claimant: Option<&'a Arc<str>>,
@@ -101,8 +102,9 @@ impl NameBook {
         self.began.is_none_or(|began| self.now >= began.saturating_add(SETTLING))
     }
 
-    /// Decides whether a server's URI is public as it is, and records the decision. `key` is the URI, or the shape of a
-    /// template. With `is_provisional`, a server that is still starting comes before this one, so the decision may change.
+    /// Decides whether a server's URI is public in its plain form, and records the decision. `key` is the URI, or
+    /// the shape of a template. With `is_provisional`, a server that is still starting precedes this one in the
+    /// profile, so the decision may change.
     pub(in crate::catalogue) fn gives_plain(
         &mut self,
         kind: ListKind,
@@ -138,14 +140,14 @@ impl NameBook {
         holder == PlainUri::None
     }
 
-    /// Returns true if a server had this URI or template in an earlier view, or if a row says how clients see it.
+    /// Returns true if a server had this URI or template in an earlier view, or if a row records its public form.
     pub(in crate::catalogue) fn knows_uri(&self, kind: ListKind, server: &Arc<str>, key: &str) -> bool {
         let is_seen = self.seen.get(server).is_some_and(|seen| seen.contains(&digest(kind, key)));
         is_seen || (self.uris.count() > 0 && self.name(kind, server, key).is_some())
     }
 
-    /// Gives a URI to the server whose template matches it. Nothing is recorded if the URI cannot carry the name of the
-    /// server that lists it, because that server would then have no row that counts.
+    /// Gives a URI to the server whose template matches it. Nothing is recorded if the URI cannot carry the name of
+    /// the server that lists it, because no row would then count against that server's limit.
     fn give_to(&mut self, kind: ListKind, claimant: &Arc<str>, (server, key): (&Arc<str>, &str)) -> PlainUri {
         if marked(server, key).is_some() {
             self.note_holder(kind, (claimant, key), server);
@@ -153,16 +155,17 @@ impl NameBook {
         PlainUri::Firm
     }
 
-    /// Records that `holder` has a URI as it is, unless `server`, which lists the URI as well, has caused too many rows.
+    /// Records that `holder` has a URI in its plain form, unless `server`, which lists the same URI, has already
+    /// caused too many rows.
     fn note_holder(&mut self, kind: ListKind, (holder, key): (&Arc<str>, &str), server: &Arc<str>) {
         if self.uris.have_room(server, true) && self.name(kind, holder, key).is_none() {
             self.note(kind, (holder, key), key, false);
         }
     }
 
-    /// Records that a server has a URI that must carry the server's name: no other server may get requests for such URIs, even
-    /// while the server is away. One row is enough for all these URIs; it looks like a row about an empty URI, which no server
-    /// lists.
+    /// Records that a server has URIs that must carry the server's name. No other server then gets requests for
+    /// such URIs, even while the server is away. One row is enough for all these URIs; it looks like a row about an
+    /// empty URI, which no server lists.
     fn note_marking(&mut self, server: &Arc<str>, key: &str) {
         let item: ItemOf = (ListKind::Resources, server.clone(), "".into());
         if self.names.contains_key(&item) || marked(server, key).is_none() {
@@ -182,7 +185,8 @@ impl NameBook {
         seen.insert(digest);
     }
 
-    /// The server that has a URI as it is. If that is another server, a row in the book records this from then on.
+    /// Finds the server that has a URI in its plain form. If that is another server, a row in the book records this
+    /// from then on.
     fn holder_of(&mut self, kind: ListKind, (server, key): (&Arc<str>, &str), digest: u64) -> PlainUri {
         if self.uris.count() > 0 && self.holder(kind, key).is_some_and(|(holder, _)| *holder != **server) {
             return PlainUri::Firm;
@@ -193,8 +197,8 @@ impl NameBook {
         PlainUri::Firm
     }
 
-    /// The servers that have URIs with the server's name in them, and the URIs of absent servers that other servers have
-    /// as well. A server is absent if `is_present` is false for it.
+    /// The servers with URIs that carry their server's name, and those URIs of absent servers that other servers
+    /// list as well. A server is absent if `is_present` is false for it.
     pub(in crate::catalogue) fn contested_uris(
         &self,
         is_present: impl Fn(&str) -> bool,

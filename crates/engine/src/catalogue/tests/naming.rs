@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The view of these servers, each of which lists these tools, with the names given so far.
+/// The view of these servers, each of which lists these tools, with the names in `book`.
 fn named(book: &Mutex<NameBook>, profile: &Profile, servers: &[(&str, Option<&[&str]>)]) -> View {
     let source = |(at, (name, tools)): (usize, &(&str, Option<&[&str]>))| {
         let tool = |tool: &&str| format!(r#"{{"name":"{tool}","inputSchema":{{"type":"object"}}}}"#);
@@ -179,7 +179,7 @@ fn access() -> impl Strategy<Value = String> {
     prop::collection::vec(rule, 0..4).prop_map(|rules| rules.join(", "))
 }
 
-/// The profile in which tools have new names; each name is given once.
+/// A profile that renames tools; each new name is used only once.
 fn renamed(renames: &[(usize, usize)]) -> Profile {
     let mut profile = Profile::default();
     for (tool, name) in renames {

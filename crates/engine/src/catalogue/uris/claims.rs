@@ -36,7 +36,7 @@ impl HasTemplate for Claim<'_> {
 pub(super) struct Claims<'a>(TemplateIndex<Claim<'a>>);
 
 impl<'a> Claims<'a> {
-    /// Collects those templates of these servers that the book knows.
+    /// Collects the templates of these servers that are known from earlier views.
     pub(super) fn new(servers: &[Competitor<'a>], book: &NameBook) -> Self {
         let mut all = Vec::new();
         for Competitor { source, catalogue, .. } in servers {
@@ -51,8 +51,8 @@ impl<'a> Claims<'a> {
         Self(TemplateIndex::new(all))
     }
 
-    /// The claim of another server's template on the URI `own` of `server`. There is none if `server` already
-    /// had the URI.
+    /// Returns the claim of another server's template on the URI `own` of `server`, or none if `server` already had
+    /// the URI.
     pub(super) fn on(
         &self,
         server: &Competitor<'_>,
@@ -72,7 +72,8 @@ impl<'a> Claims<'a> {
 }
 
 impl Claim<'_> {
-    /// Returns true if the server had the template before. A template that carries its server's name matches no other URI.
+    /// Returns true if the server had the template before. A template whose public form carries the server's name
+    /// does not count: clients use it only for URIs with that name.
     fn is_known(&self, book: &NameBook) -> bool {
         let (kind, shape) = (ListKind::Templates, shape(self.template));
         let is_plain = book.name(kind, self.server, &shape).is_none_or(|public| **public == *shape);

@@ -15,14 +15,15 @@ const NESTED: u32 = 2;
 
 /// The URIs to replace in a message.
 struct Replacing<'u> {
-    /// The public form of a URI; `None` if it is public as it is.
+    /// The public form of a URI; `None` if the URI stays unchanged.
     public: &'u mut dyn FnMut(&str) -> Option<String>,
     /// The decisions so far, as JSON: a message may contain the same URI many times.
     decided: HashMap<String, Option<String>>,
     replaced: Vec<(Span, String)>,
 }
 
-/// The same message with public URIs. `public` returns the public form of a URI, or `None` if it is public as it is.
+/// The same message with public URIs. `public` returns the public form of a URI, or `None` if the URI stays
+/// unchanged.
 pub(in crate::catalogue) fn published(frame: Frame, public: &mut dyn FnMut(&str) -> Option<String>) -> Frame {
     let mut all = Replacing { public, decided: HashMap::new(), replaced: Vec::new() };
     all.message(&frame);

@@ -1,6 +1,7 @@
-//! Decides which URIs of a profile's servers are public as they are, and which ones carry their server's name. The first server
-//! that has a URI keeps it; a URI that looks as if it carried a server's name always gets the name of its own server, so that
-//! no server can take over a URI of another server. This module must not know who sees what.
+//! Decides which URIs of a profile's servers are public as they are, and which ones carry their server's name. The
+//! first server that has a URI keeps it. A URI that looks as if it carried a server's name always gets the name of
+//! its own server. Otherwise, a server could take over a URI of another server. This module must not know who sees
+//! what.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -22,7 +23,7 @@ pub(in crate::catalogue) enum PublicUri<'u> {
     Own,
     /// Another URI, which carries the server's name.
     Marked(&'u str),
-    /// None: another server has the URI, and no server's name can be added to it.
+    /// No public form: another server has the URI, and no server's name can be added to it.
     Taken,
 }
 
@@ -32,13 +33,13 @@ pub(in crate::catalogue) type ToolLinks = SmallVec<[(String, String); 1]>;
 /// The public URIs of a profile's servers.
 #[derive(Debug, Default)]
 pub(in crate::catalogue) struct PublicUris {
-    /// The servers, present or not, that have public URIs with the server's name in them.
+    /// The servers, present or not, with public URIs that carry their server's name.
     marking: Vec<(Arc<str>, UpstreamId)>,
-    /// The URIs and templates that are not public as they are, with their public forms.
+    /// The URIs and templates whose public form is different, with that form; `None` if there is none.
     changed: HashMap<(ListKind, UpstreamId), HashMap<String, Option<String>>>,
     /// The links of tools to pages.
     links: HashMap<UpstreamId, HashMap<String, ToolLinks>>,
-    /// The URIs that belong to absent servers, and that other servers have as well.
+    /// The URIs of absent servers that other servers list as well.
     withheld: HashSet<String>,
 }
 
@@ -50,7 +51,7 @@ pub(super) struct Competitor<'a> {
     is_provisional: bool,
 }
 
-/// The context in which URIs are decided.
+/// The context for decisions about URIs.
 struct Deciding<'a> {
     upstreams: &'a [ViewSource],
     book: &'a mut NameBook,
@@ -229,18 +230,18 @@ impl PublicUris {
         self.links.get(&upstream).and_then(|tools| tools.get(tool)).map_or(&[], |links| links)
     }
 
-    /// Returns true if the links of a server's tools are not all public as they are.
+    /// Returns true if at least one link of a server's tools has a different public form.
     pub(in crate::catalogue) fn changes_links(&self, upstream: UpstreamId) -> bool {
         let links = self.links.get(&upstream);
         links.is_some_and(|tools| tools.values().flatten().any(|(own, public)| own != public))
     }
 
-    /// The servers, present or not, that have public URIs with the server's name in them.
+    /// The servers, present or not, with public URIs that carry their server's name.
     pub(in crate::catalogue) fn marking(&self) -> &[(Arc<str>, UpstreamId)] {
         &self.marking
     }
 
-    /// The URIs that belong to absent servers, and that other servers have as well.
+    /// The URIs of absent servers that other servers list as well.
     pub(in crate::catalogue) fn into_withheld(self) -> HashSet<String> {
         self.withheld
     }

@@ -1,4 +1,4 @@
-//! Limits that trust other proxies than the rest of the configuration.
+//! Limits with their own trusted proxies, which differ from those of the rest of the configuration.
 
 use config::TrustedProxies;
 use http::HeaderMap;

@@ -1,4 +1,4 @@
-//! Schemas that are meant to cost time or memory: each form stays within its bounds.
+//! Schemas that are designed to cost time or memory: each form stays within its bounds.
 
 use serde_json::json;
 

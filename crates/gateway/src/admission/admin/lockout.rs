@@ -13,7 +13,8 @@ const FAILURES: u32 = 5;
 /// The time after which a failure no longer counts, and the length of a lock-out.
 const WHILE: Duration = Duration::from_mins(15);
 
-/// The number of bits of an IPv6 address that count; a host usually has a whole network of this size.
+/// The number of leading bits of an IPv6 address that identify a host; a host usually has a whole network of this
+/// size.
 const IPV6_BITS: u8 = 64;
 
 /// The maximum number of addresses that are remembered; above it, the ones with the oldest failures are forgotten.

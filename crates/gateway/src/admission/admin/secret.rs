@@ -24,8 +24,8 @@ impl SecretDigest {
         Some(Self(bytes))
     }
 
-    /// Returns true if both digests are of the same text. The comparison takes the same time, whatever the position of the
-    /// first difference.
+    /// Returns true if both digests are of the same text. The comparison takes constant time, so its duration
+    /// reveals nothing.
     pub(super) fn is(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }

@@ -41,7 +41,7 @@ pub struct Lifetimes {
 #[derive(Debug)]
 struct AdminSession {
     cookie: SecretDigest,
-    /// The token that each form of the session contains.
+    /// The token that each HTML form of the session contains.
     form_token: Arc<str>,
     by: AdmittedBy,
     opened: Instant,
@@ -73,7 +73,7 @@ impl AdminSession {
 pub struct FoundSession {
     /// The way in which the operator was admitted.
     pub by: AdmittedBy,
-    /// The token that each form of the session contains.
+    /// The token that each HTML form of the session contains.
     pub form_token: Arc<str>,
 }
 

@@ -3,7 +3,7 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | `sink` | the side of calls: accepts entries without ever waiting |
+//! | `sink` | the producer side: accepts entries from calls without ever waiting |
 //! | `watch` | readers that watch entries arrive |
 //! | `writer` | the thread: batches, recovery from file errors, pruning |
 //!

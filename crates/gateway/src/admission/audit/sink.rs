@@ -1,4 +1,4 @@
-//! The side of calls: accepts entries without ever waiting.
+//! The producer side of the record: accepts entries from calls without ever waiting.
 //!
 //! A briefly held lock guards a vector. The writer is woken once for all entries that arrive within a fraction of a
 //! second, so under load a call pays only for a push and its share of a batch.
@@ -35,7 +35,8 @@ pub struct AuditSink(Arc<Handle>);
 
 struct Handle {
     shared: Arc<Shared>,
-    /// The uses of entries: a combination of `ENTRIES`, `ARGUMENTS`, `WATCHED` and `EXPORTED`. It changes only under the queue's lock.
+    /// The destinations of entries: a combination of `ENTRIES`, `ARGUMENTS`, `WATCHED` and `EXPORTED`. The value
+    /// changes only under the queue's lock.
     accepts: AtomicU8,
     watchers: Watchers,
     /// The export to a collector, if there is one.

@@ -1,6 +1,6 @@
-//! The entries of the record as they arrive, for readers that watch. Readers never delay a call. If more entries arrive than
-//! a person can read, only some are passed on, and the rest are counted. This module must not know what is done with an
-//! entry.
+//! The entries of the record, passed on to readers as they arrive. Readers never delay a call. If more entries
+//! arrive than a person can read, only some are passed on, and the rest are counted. This module must not know what
+//! is done with an entry.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -20,12 +20,12 @@ const WINDOW: u64 = 250;
 /// The number of entries that are passed on within a window: this many successful calls, and this many other entries.
 const PER_WINDOW: u64 = 5;
 
-/// The entries that a reader wants.
+/// The entries that a reader receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WatchedShare {
-    /// All of them: a program counts them.
+    /// All entries, for a program that counts them.
     All,
-    /// As many as a person can read.
+    /// Only as many entries as a person can read.
     Readable,
 }
 
@@ -50,7 +50,7 @@ struct ReaderGroup {
 }
 
 impl ReaderGroup {
-    /// Returns the channel, if anybody reads.
+    /// Returns the channel, if there are any readers.
     fn channel(&self) -> Option<&Sender<Arc<AuditEntry>>> {
         self.sender.get().filter(|_| self.readers.load(Ordering::Relaxed) > 0)
     }
@@ -140,7 +140,7 @@ impl Watchers {
     }
 }
 
-/// A reader's place among the readers; dropping it removes the reader.
+/// A registered reader; dropping it removes the reader.
 pub struct WatchedCalls(pub(super) AuditSink, pub(super) WatchedShare);
 
 impl Drop for WatchedCalls {

@@ -12,8 +12,8 @@ use super::challenge::{Challenges, Wrong};
 /// The reason why a request is not admitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Denied {
-    /// The kind of refusal: [`Condition::NoCredentials`], [`Condition::BadCredentials`], [`Condition::Forbidden`], or
-    /// [`Condition::AuthUnavailable`] if the server that knows the credential cannot be reached.
+    /// The kind of refusal: [`Condition::NoCredentials`], [`Condition::BadCredentials`], [`Condition::Forbidden`],
+    /// or [`Condition::AuthUnavailable`] if the server that checks the credential cannot be reached.
     pub(crate) condition: Condition,
     /// The message for people; it contains no part of the credential.
     pub message: String,

@@ -55,8 +55,8 @@ impl Digest {
         self.0[place] ^= 1;
     }
 
-    /// Returns true if both digests belong to the same secret. The comparison takes the same time, whatever the
-    /// position of the first difference.
+    /// Returns true if both digests belong to the same secret. The comparison takes constant time, so its duration
+    /// reveals nothing.
     pub(super) fn same(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }

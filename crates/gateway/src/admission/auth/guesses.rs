@@ -27,7 +27,7 @@ const BETWEEN: Duration = Duration::from_mins(1);
 /// The counts of attempts.
 pub(super) struct Guesses {
     by_address: Limiter,
-    /// Counts attempts by name and address, once the address has used up its own limit.
+    /// Counts attempts by name and address; used once the address has exhausted its own limit.
     by_name: Limiter,
     /// The passwords that are being checked: if the same password arrives again in the meantime, this is not a further
     /// guess.

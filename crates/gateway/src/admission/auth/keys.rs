@@ -1,5 +1,4 @@
-//! API keys: looks up keys, and creates the principals to which the keys belong. This module must not know headers or
-//! files.
+//! API keys: looks up keys, and creates their principals. This module must not know headers or files.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,10 +13,10 @@ use super::Moment;
 use super::denied::Refused;
 use super::turns::Turns;
 
-/// The number of look-ups that run at the same time, and the number of those that may wait.
+/// The maximum number of look-ups that run at the same time, and of look-ups that wait.
 const AT_ONCE: usize = 2;
 const IN_LINE: usize = 256;
-/// The time after which to retry if the file is busy.
+/// The time after which a client may retry if the file is busy.
 const RETRY: Duration = Duration::from_secs(5);
 /// The minimum interval between two writes of the times of last use.
 const WRITE_USES: Duration = Duration::from_secs(30);

@@ -13,17 +13,17 @@ use super::Moment;
 use super::authenticator::{AuthMethods, Authenticator};
 use super::denied::{NotAdmitted, Refused};
 
-/// The time for which a token is trusted without another look-up. If this process ends a sign-in, the token is refused at
-/// once.
+/// The time for which a token is trusted before it is looked up again. If this process ends the sign-in, the token
+/// is refused at once.
 const HOLDS: Duration = Duration::from_secs(5);
-/// The time for which streams may stay open if their caller sends no further request: while a person only listens, the site
-/// is not asked about the person again. If this process ends the sign-in, the streams close within a second.
+/// The time for which streams stay open without a further request from their caller: for a person who only listens,
+/// the site is not asked again. If this process ends the sign-in, its streams close within a second.
 const LASTS_MS: u64 = 15 * 60 * 1000;
 
 /// The method of authentication.
 pub(super) struct SignIn {
     pub(super) server: Arc<AuthorizationServer>,
-    /// The number of ended sign-ins at the last look.
+    /// The number of sign-ins that had ended at the last check.
     seen: AtomicU64,
 }
 
@@ -65,7 +65,7 @@ impl SignIn {
         principal.account.as_ref().is_some_and(|account| self.server.is_ended(&account.password))
     }
 
-    /// Adds the address of the metadata of the resource at `path` to a challenge for a token.
+    /// Adds the metadata address of the resource at `path` to a token challenge.
     pub(super) fn naming_resource(&self, challenge: String, path: &str) -> String {
         let Some(rest) = challenge.strip_prefix("Bearer ") else { return challenge };
         // Quotes in a path would end the value early; clients encode them.
@@ -81,7 +81,7 @@ impl Authenticator {
         self.methods.login.as_ref().map(|login| &login.server)
     }
 
-    /// Adds the address of the metadata of the resource at `path` to the challenge of a refusal, if people can sign in
+    /// Adds the metadata address of the resource at `path` to the challenge of a refusal, if people can sign in
     /// here (RFC 9728, 5.1).
     pub(crate) fn naming_resource(&self, mut refused: NotAdmitted, path: &str) -> NotAdmitted {
         if let (NotAdmitted::Denied(denied), Some(login)) = (&mut refused, &self.methods.login) {

@@ -1,5 +1,5 @@
-//! Logins of operators: names with passwords, checked one at a time and no faster than twice a second, whatever the
-//! number of addresses that try. This module must not know pages, or what an operator may do.
+//! Logins of operators with names and passwords. Checks one login at a time, and at most two per second, no matter
+//! how many addresses try. This module must not know pages, or what an operator may do.
 
 use std::net::IpAddr;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! The latest results of this thread: a cache in front of the one that all threads share (`recent`), because most
-//! requests carry the same credential as the request before. This module must not know how a credential is checked.
+//! The latest results of this thread: a cache in front of the shared cache (`recent`), because most requests carry
+//! the same credential as the request before. This module must not know how a credential is checked.
 //!
 //! Entries are keyed by SipHash-2-4 with 128 bits under a random key (Aumasson and Bernstein, 2012), a MAC for short
 //! texts. Like a digest, this hash reveals nothing about the credential, and nobody can produce a collision without
@@ -29,7 +29,7 @@ struct NearCredential {
     until: Duration,
 }
 
-/// The keyed hash of a credential, which identifies it in this process until all results are forgotten.
+/// The keyed hash of a credential. It identifies the credential in this process until all results are forgotten.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tag {
     number: u128,
@@ -56,8 +56,8 @@ impl Near {
         Ok(Self { tags: SipHasher24::new_with_key(&key), edition: AtomicU64::new(0) })
     }
 
-    /// Returns the tag of `secret`. Create the tag before the look-up: then a result that is forgotten during the
-    /// look-up is not stored under a valid tag.
+    /// Returns the tag of `secret`. Create the tag before the look-up: if results are forgotten during the look-up,
+    /// the tag is outdated, and the result is not stored under a valid one.
     pub(super) fn tag(&self, secret: &[u8]) -> Tag {
         Tag { number: self.tags.hash(secret).as_u128(), edition: self.edition.load(Ordering::Acquire) }
     }

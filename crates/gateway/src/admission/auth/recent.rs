@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use super::digest::{ByDigest, Digest};
 
-/// The number of parts, each with a lock of its own: with several locks, threads seldom contend.
+/// The number of parts. Each part has its own lock, so threads seldom contend for one.
 const PARTS: usize = 16;
 
 /// A map from digests to values, each with its own expiry.
@@ -18,8 +18,7 @@ pub(super) struct Recent<V> {
     room: usize,
 }
 
-/// Two generations of entries. An entry of the old generation that is not read while the young generation fills up is
-/// dropped.
+/// Two generations of entries. An old entry is dropped unless it is read before the young generation is full.
 struct Generations<V> {
     young: HashMap<Digest, RecentEntry<V>, ByDigest>,
     old: HashMap<Digest, RecentEntry<V>, ByDigest>,
@@ -54,7 +53,7 @@ impl<V: Clone> Recent<V> {
         Some(found)
     }
 
-    /// Returns the last entry of `digest`, even if it has expired; an expired entry may already have been dropped.
+    /// Returns the latest entry of `digest`, even if it has expired, unless it was already dropped.
     pub(super) fn last(&self, digest: &Digest) -> Option<V> {
         let part = self.part(digest).lock();
         part.young.get(digest).or_else(|| part.old.get(digest)).map(|entry| entry.value.clone())

@@ -26,9 +26,8 @@ pub(super) struct Resource {
 )]
 pub(crate) struct NoResource(pub(crate) String);
 
-/// Returns the spellings of a resource that tokens may contain: the configured spelling, and the spelling to which
-/// clients' URL types normalize it (host and scheme in lower case, no default port, and `/` for an empty path; RFC
-/// 3986, 6.2).
+/// Returns the accepted spellings of a resource in tokens: the configured URL, and the form to which clients' URL
+/// types normalize it (host and scheme in lower case, no default port, and `/` for an empty path; RFC 3986, 6.2).
 pub(super) fn spellings(url: &str) -> Vec<Box<str>> {
     let mut all: Vec<Box<str>> = vec![url.into()];
     let parsed = url.parse::<Uri>().ok();
@@ -47,7 +46,7 @@ pub(super) fn spellings(url: &str) -> Vec<Box<str>> {
 }
 
 impl Resource {
-    /// Creates the resource at `url`, for which the authorization servers `issuers` issue tokens with `scopes`.
+    /// Creates the resource at `url`. The authorization servers `issuers` issue tokens for it, with `scopes`.
     pub(super) fn new(url: &str, issuers: &[&str], scopes: &[Box<str>]) -> Result<Self, NoResource> {
         let bad = || NoResource(url.to_owned());
         let uri: Uri = url.parse().map_err(|_| bad())?;
@@ -70,7 +69,7 @@ impl Resource {
         Ok(Self { metadata_url, path, body: Bytes::from(body.to_string()) })
     }
 
-    /// Returns the metadata if `path` is the resource's own metadata path, or the metadata path of a resource without a
+    /// Returns the metadata if `path` is the resource's own metadata path, or the metadata path without a resource
     /// path, which clients try next (MCP, authorization: protected resource metadata discovery).
     pub(super) fn metadata(&self, path: &str) -> Option<Bytes> {
         (path == self.path || path == WELL_KNOWN).then(|| self.body.clone())

@@ -14,10 +14,10 @@ use super::recent::Recent;
 
 /// The number of credentials whose principals are remembered.
 const MOST_KNOWN: usize = 8192;
-/// The number of wrong passwords, each for one name, that are remembered.
+/// The number of remembered combinations of a name and a wrong password.
 const MOST_WRONG: usize = 4096;
 
-/// The results that all threads share, and the handle to the results of each thread.
+/// The results that all threads share, and the handle to each thread's own results.
 pub(super) struct RecentResults {
     pub(super) digests: Digests,
     pub(super) near: Near,

@@ -17,17 +17,18 @@ use super::denied::Refused;
 use super::turns::{CheckPermit, Turns};
 use upstream::web::{Answer, Get, Web, is_safe};
 
-/// The number of checks that run at the same time, and the number of those that may wait.
+/// The maximum number of checks that run at the same time, and of checks that wait.
 const AT_ONCE: usize = 8;
 const IN_LINE: usize = 512;
 /// The time limit for the site's answer.
 const WITHIN: Duration = Duration::from_secs(10);
-/// The maximum size of an accepted answer, in bytes; the answer about a user with many capabilities has about 10 000.
+/// The maximum size of an accepted answer, in bytes. For a user with many capabilities, the answer has about 10 000
+/// bytes.
 const LONGEST: usize = 256 * 1024;
 /// The time after which to retry, if the site does not specify one.
 const RETRY: Duration = Duration::from_secs(10);
-/// The time for which streams may stay open if their user sends no further request: while a user only listens, the site
-/// is not asked about that user again.
+/// The time for which streams stay open without a further request from their user: for a user who only listens, the
+/// site is not asked again.
 const LASTS: Duration = Duration::from_mins(15);
 /// The maximum length of an accepted user name, in bytes.
 const LONGEST_NAME: usize = 256;

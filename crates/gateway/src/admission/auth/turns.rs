@@ -21,18 +21,18 @@ const RETRY: Duration = Duration::from_secs(2);
 /// The divisor for the share of one address: each address may use a quarter of the queue.
 const SHARE: usize = 4;
 
-/// A queue with a number of turns, and a number of places for waiting checks.
+/// Limits the checks that run at the same time, and queues further checks.
 #[derive(Debug)]
 pub(super) struct Turns {
     at_once: Arc<Semaphore>,
     line: Arc<TurnQueue>,
 }
 
-/// The waiting checks, and the free turns.
+/// The running and waiting checks, with their limits.
 #[derive(Debug)]
 struct TurnQueue {
     most: usize,
-    /// The maximum number of turns that one address may have at the same time.
+    /// The maximum number of checks of one address that can run at the same time.
     own_turns: usize,
     waiting: Mutex<WaitingTurns>,
 }
@@ -43,7 +43,8 @@ struct WaitingTurns {
     by: HashMap<IpAddr, OwnLine>,
 }
 
-/// The checks of one address: only the first few of these checks are in the common queue.
+/// The running and waiting checks of one address. The semaphore limits how many of them compete for the common
+/// turns.
 #[derive(Debug)]
 struct OwnLine {
     count: usize,

@@ -21,7 +21,7 @@ const IN_LINE: usize = 256;
 /// The maximum memory that a hash may require, in KiB.
 const MOST_MEMORY: u32 = 1024 * 1024;
 
-/// The maximum number of different costs among the hashes: every attempt is checked once per cost.
+/// The maximum number of different costs among the hashes. Every attempt is checked once for each cost.
 const MOST_COSTS: usize = 4;
 
 /// The configured users, with the hashes of their passwords.
@@ -43,8 +43,8 @@ impl Users {
         Self::paced(users, (at_once, IN_LINE), Duration::ZERO)
     }
 
-    /// Reads the users and their hashes in the same way; `at_once` checks run at once, `in_line` checks wait, and each check
-    /// takes at least the time `pace`.
+    /// Reads the users and their hashes, like [`Self::new`]. At most `at_once` checks run at the same time, at most
+    /// `in_line` checks wait, and each check takes at least the time `pace`.
     pub(super) fn paced<'a>(
         users: impl IntoIterator<Item = (&'a String, &'a Text)>,
         (at_once, in_line): (usize, usize),
@@ -104,8 +104,8 @@ impl Users {
         Ok(Arc::new(Principal { user: Some(basic.user.into()), ..Principal::new(&id, Scheme::Basic) }))
     }
 
-    /// Returns the hashes against which a password for this name is checked; the flag is true for the user's own hash.
-    /// The number of hashes, their costs and the order of these costs are the same for every name.
+    /// Returns the hashes to check for a password with this name, each with a flag that is true for the user's own
+    /// hash. For every name, the hashes have the same number, costs and order.
     pub(super) fn checks(&self, name: &str) -> Vec<(PasswordHash, bool)> {
         let own = self.hashes.get(name);
         let of = |stand_in: &PasswordHash| match own.filter(|own| cost_alike(own, stand_in)) {

@@ -1,5 +1,5 @@
-//! The end of a record: the entry, the figures, the spans and the captured messages are handed on. This module must not know what a
-//! request was.
+//! The end of a record: hands on the entry, the figures, the spans and the captured messages. This module must not
+//! know what a request asked for.
 
 use std::time::{Duration, Instant};
 

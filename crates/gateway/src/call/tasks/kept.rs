@@ -1,4 +1,4 @@
-//! The state that is kept for the task of a call that has been answered, and clients' requests about such tasks.
+//! The state that is kept for a task after its call has been answered, and clients' requests about such tasks.
 
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};

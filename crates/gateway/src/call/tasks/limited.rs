@@ -1,6 +1,6 @@
-//! Tasks of tools with limits: the tool that each task belongs to, so that its outcome is shortened like any other
-//! result, and the supervision of a task that may run only for a time, or that counts among the running calls of its
-//! tool. This module must not know what a task is about.
+//! Tasks of tools with limits. The tool of each task is remembered, so the task's outcome is shortened like any
+//! other result. A task that has a deadline, or counts among the running calls of its tool, is supervised. This
+//! module must not know what a task is about.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,11 +20,11 @@ use upstream::{CLIENT_INFO, Upstream};
 use crate::call::CallContext;
 use crate::call::limited_tasks::TaskLimits;
 
-/// The shortest, the usual and the longest time between two questions about a supervised task.
+/// The shortest, the usual and the longest time between two status requests for a supervised task.
 const INTERVALS: [Duration; 3] =
     [Duration::from_millis(100), Duration::from_secs(1), Duration::from_secs(10)];
 
-/// The number of unanswered questions after which a supervised task counts as lost.
+/// The number of unanswered status requests after which a supervised task is considered lost.
 const MAX_UNANSWERED: usize = 3;
 
 /// A task that a call has just become.
@@ -154,7 +154,7 @@ impl SupervisedTask {
     }
 }
 
-/// Returns true if a server's answer says that a task has ended, or that there is no such task.
+/// Returns true if a server's answer reports that a task has ended, or that there is no such task.
 fn has_ended(answer: &Frame) -> bool {
     let task = answer.payload().and_then(|span| Task::read(answer.text(), span));
     task.is_none_or(|task| Status::has_ended(task.status))

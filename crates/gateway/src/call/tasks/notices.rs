@@ -33,7 +33,7 @@ const BEHIND: usize = 64;
 /// The first and the longest delay before a lost stream is reopened.
 const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
-/// Returns those tasks of a filter about which the client can be notified: the client's own tasks, at servers that
+/// Returns the tasks of a filter about which the client can be notified: the client's own tasks, at servers that
 /// send notifications about tasks.
 ///
 /// # Errors
@@ -60,7 +60,7 @@ pub(crate) struct Following {
 }
 
 impl Following {
-    /// Completes once the upstream listens, or once it is known that it does not.
+    /// Completes once the upstream listens, or is known not to listen.
     pub(crate) async fn settled(&self) {
         let _ = self.settled.clone().wait_for(|settled| *settled).await;
     }
@@ -72,8 +72,8 @@ impl Drop for Following {
     }
 }
 
-/// Listens to tasks at their upstreams and sends their notifications to the returned receiver. Notifications contain
-/// results, so their URIs are translated to those in the client's `view`, if it has one.
+/// Listens to tasks at their upstreams, and sends the notifications to the returned receiver. Notifications contain
+/// results, so URIs in them are translated to those in the client's `view`, if it has one.
 pub(crate) fn follow(
     context: &Arc<CallContext>,
     (tasks, view): (&[Heard], Option<Arc<View>>),
@@ -140,7 +140,7 @@ struct Follower {
     context: Arc<CallContext>,
     upstream: Arc<Upstream>,
     tasks: Vec<KnownTask>,
-    /// The upstream's URIs as the client knows them, if they differ from those that the upstream uses.
+    /// The client's URIs of the upstream's resources, if they differ from the upstream's own.
     uris: Option<Box<ServerUris>>,
     sender: mpsc::Sender<ResourceNotice>,
     settle: watch::Sender<bool>,
@@ -203,8 +203,8 @@ impl Follower {
         }
     }
 
-    /// Forwards a notification to the client, with the task ids and URIs that the client knows. A client that reads too
-    /// slowly misses notifications, but loses no tasks.
+    /// Forwards a notification, with the client's own task ids and URIs. A client that reads too slowly misses
+    /// notifications, but loses no tasks.
     fn forward(&self, frame: &Frame) {
         if self.is_too_long(frame) {
             return;
@@ -223,8 +223,8 @@ impl Follower {
         }
     }
 
-    /// Returns true if a notification contains an outcome above the server's limit. The client gets the shortened outcome
-    /// when it asks for it.
+    /// Returns true if the outcome in a notification exceeds the server's limit. The client gets the shortened
+    /// outcome when it requests the outcome.
     fn is_too_long(&self, frame: &Frame) -> bool {
         let most = self.context.egress.snapshot().calls(&self.upstream.server.spec).max_result;
         most.is_some_and(|most| frame.text().len() > most)

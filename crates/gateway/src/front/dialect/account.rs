@@ -14,7 +14,7 @@ use crate::admission::auth::NotAdmitted;
 use crate::admission::identity::Identity;
 use crate::process::Shard;
 
-/// A configured account, used in place of the one that an HTTP caller would send.
+/// A configured account, used in place of the account that an HTTP caller would send.
 pub(super) struct Account {
     /// The headers in which a request would contain the account; empty unless the configuration contains a complete
     /// account.
@@ -24,9 +24,9 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// Returns the account at the site that authenticates callers, as configured for the profile's first server that
-    /// receives callers' own names and passwords; `None` if there is no such server. The account is never sent to any
-    /// other site.
+    /// Returns the account at the site that authenticates callers. It is configured for the profile's first server
+    /// that receives callers' own names and passwords; without such a server, returns `None`. The account is never
+    /// sent to any other site.
     pub(super) fn of(shard: &Arc<Shard>, profile: usize) -> Option<Self> {
         let gateway = &shard.gateway;
         let door = gateway.standing.config().auth.site.as_ref()?;
@@ -41,7 +41,7 @@ impl Account {
         Some(Self { headers: shown(site), server })
     }
 
-    /// Returns the identity that the site reports now, or reported a short time ago.
+    /// Returns the identity that the site reports, possibly cached for a short time.
     pub(super) async fn identify(&self, shard: &Arc<Shard>) -> Result<Identity, DialectFault> {
         // Whoever starts this process has access to this machine, so this is not a guess.
         match shard.door.identify(&self.headers, None).await {

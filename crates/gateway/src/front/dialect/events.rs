@@ -1,5 +1,5 @@
-//! A client's event stream: the first event contains the path for messages; answers follow, with keep-alive events in
-//! between.
+//! A client's event stream. The first event contains the path for messages; answers follow, with keep-alive events
+//! in between.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -21,8 +21,8 @@ use crate::process::Shard;
 /// The outcome of a request, and the record that is completed once the client has been answered.
 pub(super) type Became = (DialectOutcome, Option<Box<Record>>);
 
-/// Forwards a request; returns `None` if its client cancelled it. `counted` is true if the request counts among its
-/// caller's requests.
+/// Forwards a request; returns `None` if its client cancelled it. `counted` is true if the request counts toward
+/// its caller's limit.
 pub(super) async fn forward(
     shard: &Shard,
     front: &Front,

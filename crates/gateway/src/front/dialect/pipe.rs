@@ -1,6 +1,6 @@
-//! Serves the one client over stdin and stdout, for a profile with a dialect: one message per line, answered in order.
-//! While a line is processed, later lines are already read, so that the client can cancel the request or close the
-//! pipe. If a message requires the standard protocol, the standard protocol serves it and all later messages.
+//! Serves the one client over stdin and stdout, for a profile with a dialect: one message per line, answered in
+//! order. Later lines are read while a line is processed, so the client can cancel the request or close the pipe. A
+//! message that requires the standard protocol, and all later messages, are served by the standard protocol.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,14 +26,14 @@ use crate::process::Shard;
 /// The number of lines that are read ahead of the current one.
 const AHEAD: usize = 16;
 
-/// The time for which a cancelled request may continue, so that its server is notified.
+/// The time for which a cancelled request may continue, so that the cancellation reaches its server.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// A time that is longer than any stream lasts.
 const FOREVER: Duration = Duration::from_hours(24 * 365);
 
-/// Serves until stdin ends, or until a line requires the standard protocol; returns that line and the lines read after
-/// it.
+/// Serves until stdin ends, or until a line requires the standard protocol. In the latter case, returns that line
+/// and the lines read after it.
 pub(crate) async fn serve(
     shard: &Arc<Shard>,
     front: &Front,
@@ -71,8 +71,8 @@ pub(crate) async fn serve(
     Ok(None)
 }
 
-/// Returns the caller. The user who starts this process needs no check, unless the site has to identify the account in
-/// use.
+/// Returns the caller. The user who started this process is not checked, unless the site has to identify the
+/// account in use.
 async fn who(shard: &Arc<Shard>, account: Option<&Account>) -> Result<Identity, DialectFault> {
     match account {
         Some(account) => account.identify(shard).await,

@@ -30,7 +30,7 @@ use crate::session::open_requests::HeldRequest;
 pub(crate) enum MessageOutcome {
     /// The reply to the message; `true` if it begins a session.
     Reply(DialectReply, bool),
-    /// The message requires the standard protocol; the value is the verdict of a rate limit, if one applies.
+    /// The message requires the standard protocol. The value is the verdict of the rate limit, if one applies.
     Standard(Option<Verdict>),
 }
 
@@ -106,8 +106,8 @@ pub(crate) async fn take(
     asking.all().await
 }
 
-/// Refuses a message, or an array of messages, from a client that is not admitted. Like any other message, it is
-/// logged and recorded.
+/// Refuses a message, or an array of messages, from a client that is not admitted. The message is still logged and
+/// recorded.
 pub(crate) async fn take_refused(
     shard: &Arc<Shard>,
     front: &Front,
@@ -227,7 +227,7 @@ impl Asking<'_> {
         }
     }
 
-    /// Cancels the request that a notification names, if the request is one of this client's own.
+    /// Cancels the request that a notification names, if it is this client's own request.
     fn give_up(&self, notice: &DialectRequest) {
         let Some(session) = self.session.filter(|_| notice.method() == Notice::Cancelled.name()) else {
             return;
@@ -349,8 +349,8 @@ impl Asking<'_> {
         Record::begin(&self.shard.call, self.identity, self.front.profile, frame)
     }
 
-    /// Handles a request that changes the subscriptions of a client with an event stream. Returns `None` for any other
-    /// request, and for one that its server has to answer.
+    /// Handles a request that changes the subscriptions of a client with an event stream. Returns `None` for any
+    /// other request, and for a request that its server has to answer.
     async fn subscribe(&self, ask: &DialectRequest) -> Option<Became> {
         let session = self.session.filter(|session| session.has_stream())?;
         let cell =

@@ -1,5 +1,5 @@
-//! The target of a dialect request, and the lookup that finds out whether the caller can see it; used only for the record
-//! of calls. This module must not know the dialects' rows.
+//! The target of a dialect request, and the lookup that determines if the caller can see it; used only for the
+//! record of calls. This module must not know the dialects' rows.
 
 use std::sync::Arc;
 

@@ -12,7 +12,7 @@ use tracing::field::display;
 
 use super::serve::MessageOutcome;
 
-/// The maximum length of a logged method and of a logged id, in bytes.
+/// The maximum length of a logged method or id, in bytes.
 const MOST: usize = 256;
 
 /// A request whose arrival has been logged.
@@ -31,7 +31,7 @@ impl<'a> LoggedRequest<'a> {
         Self::begin(Some(ask.method()), Some(id), ask.tool())
     }
 
-    /// Logs the arrival of a message that cannot be read as a request, with everything in it that can be read.
+    /// Logs the arrival of a message that is not a valid request, with its readable parts.
     pub(super) fn unread(text: &'a Bytes) -> Self {
         let members = Members::of_document(text, MAX_DEPTH).ok();
         let member = |key| {
@@ -43,8 +43,8 @@ impl<'a> LoggedRequest<'a> {
         Self::begin(method, member("id").map(str::to_owned), None)
     }
 
-    /// Logs a message that has arrived. Returns `None` if the message needs no answer. `text` is the text of a message
-    /// that cannot be read as a request.
+    /// Logs a message that has arrived. Returns `None` if the message needs no answer. `text` is the message's
+    /// text, for a message that is not a valid request.
     pub(super) fn read(reading: &'a Reading, text: &'a Bytes) -> Option<Self> {
         match reading {
             Reading::Ask(ask) | Reading::Notified(_, Some(ask)) => Some(Self::request(ask)),

@@ -22,12 +22,12 @@ pub fn empty(status: StatusCode) -> Response<Body> {
     response
 }
 
-/// The value of `Retry-After`, in seconds, if there are too many sessions; this time is longer than for calls, because
-/// sessions last longer.
+/// The value of `Retry-After`, in seconds, if there are too many sessions. It is longer than the value for calls,
+/// because sessions last longer.
 pub(super) const RETRY_LATER: u64 = 5;
 
-/// Returns a response with a message. If a cap on concurrent work was reached, a short `Retry-After` is added, because
-/// nobody knows when there will be room.
+/// Returns a response with a message. If a limit on concurrent work was reached, a short `Retry-After` is added,
+/// because the time at which capacity becomes free is unknown.
 pub fn message(status: u16, text: Bytes) -> Response<Body> {
     let mut response = passing(Body::Full(text));
     let again = match status {
@@ -65,12 +65,12 @@ pub fn text(status: StatusCode, text: &str) -> Response<Body> {
     response
 }
 
-/// Returns a refusal below the level of MCP: no message could be read, so there is no id to answer.
+/// Returns a refusal below the level of MCP, without an id because no message could be read.
 pub(super) fn refusal(status: StatusCode, message_text: &str) -> Response<Body> {
     refusal_of(status, message_text, None)
 }
 
-/// Returns a refusal below the level of MCP, for a message that could be read.
+/// Returns a refusal below the level of MCP, for a valid message.
 pub(super) fn refusal_of(status: StatusCode, message_text: &str, id: Option<&Id>) -> Response<Body> {
     let code = if status == StatusCode::NOT_FOUND { code::SESSION_NOT_FOUND } else { code::REFUSED };
     message(status.as_u16(), error_response(id, code, message_text, None))

@@ -14,7 +14,7 @@ use crate::process::Shard;
 /// The time that a client may take to send a body.
 const BODY_TIME: Duration = Duration::from_secs(30);
 
-/// The number of bytes of an overlong body that are still read, and the time limit for reading them.
+/// The number of bytes of an overlong body that are still read and discarded, and the time limit for this.
 const UNREAD: u64 = 32 << 20;
 const UNREAD_TIME: Duration = Duration::from_secs(5);
 
@@ -57,7 +57,7 @@ fn unread<E: std::fmt::Display>(error: &CollectError<E>) -> Unread {
         CollectError::Broken(_) => StatusCode::BAD_REQUEST,
     };
     let help = if status == StatusCode::PAYLOAD_TOO_LARGE {
-        " (`limits.requestBody` in the configuration); tools that take a file as base64 also take its URL, or a similar tool does"
+        " (`limits.requestBody` in the configuration); instead of a large file in base64, send its URL, to this tool or to a similar one"
     } else {
         ""
     };

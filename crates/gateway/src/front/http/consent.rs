@@ -1,6 +1,6 @@
-//! The pages on which users begin to give consent, and to which an authorization server sends them back. The first page
-//! says what is requested, and asks the user for a proof that the user is the caller whose consent is requested. This
-//! module must not know how a code becomes a token.
+//! The consent pages: the page on which users begin to give consent, and the page to which an authorization server
+//! returns them. The first page shows what is requested, and asks for a proof that the user is the caller whose
+//! consent is requested. This module must not know how a code becomes a token.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -72,8 +72,8 @@ async fn leave(
     response
 }
 
-/// Returns true if the form was sent from the gateway's own page. A foreign page could try to make its visitor complete
-/// a consent that somebody else started. Browsers name the page that sends a form.
+/// Returns true if the form was sent from the gateway's own page, which browsers name in the request. Another
+/// site's page could try to make its visitor complete a consent that somebody else started.
 fn is_own_page(shard: &Shard, request: &Request<Incoming>) -> bool {
     let headers = request.headers();
     let host = guard::authority(headers, request.uri());
@@ -91,7 +91,7 @@ fn is_own_page(shard: &Shard, request: &Request<Incoming>) -> bool {
 }
 
 /// Returns true if the form proves that its sender is the caller whose consent is requested. Only credentials that
-/// people can type are checked; nobody knows a signed token by heart.
+/// people can type are checked, because nobody can type a signed token from memory.
 async fn is_the_one(shard: &Shard, begun: &Begun, form: &str, client: IpAddr) -> bool {
     let Some(caller) = &begun.caller else { return true };
     let all = pairs(form);
@@ -218,7 +218,7 @@ fn status(fault: &ConsentFault) -> StatusCode {
     }
 }
 
-/// Returns a page that loads nothing. Its address, which may contain a code, is disclosed to nobody.
+/// Returns a page that loads nothing. Its address, which may contain a code, is never sent as a referrer.
 fn page(status: StatusCode, title: &str, said: &str) -> Response<Body> {
     document(status, title, &format!("<p>{}</p>", escaped(said)), (CLOSED, "no-referrer"))
 }

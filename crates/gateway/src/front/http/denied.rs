@@ -67,13 +67,13 @@ pub(super) fn denied(row: Option<&Dialect>, denied: &Denied) -> Response<Body> {
     response
 }
 
-/// Returns the refusal if the caller's credential is valid only for other profiles.
+/// Returns a refusal if the caller's credential is valid only for other profiles.
 pub(super) fn elsewhere(shard: &Shard, entry: &AdmittedRequest) -> Option<Denied> {
     let profile = &shard.gateway.snapshot.profiles[entry.profile].slug;
     not_for(&entry.identity.principal, profile)
 }
 
-/// Returns the refusal if the principal's credential is not valid for the profile with this name; the profile need not
+/// Returns a refusal if the principal's credential is not valid for the profile with this name. The profile may not
 /// exist.
 pub(super) fn not_for(principal: &Principal, profile: &str) -> Option<Denied> {
     (!principal.may_enter(profile)).then(|| Denied {

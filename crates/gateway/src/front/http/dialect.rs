@@ -68,7 +68,7 @@ impl Visit<'_> {
         response
     }
 
-    /// Returns the refusal of a request without a message, if a rate limit rejects it.
+    /// Returns the refusal if a rate limit rejects a request without a message.
     fn too_soon(&self, headers: &HeaderMap) -> Option<Response<Body>> {
         let verdict = limited::count(self.shard, &self.entry, headers).filter(|verdict| !verdict.allowed)?;
         Some(reply::response(refuse(&self.front.row, &too_soon(&verdict))))
@@ -189,7 +189,7 @@ impl Visit<'_> {
         reply::response(refuse_text(self.shard, &self.front.row, text, &fault))
     }
 
-    /// Returns the refusal of a session because there are too many sessions, with the dialect's own status.
+    /// Returns the dialect's refusal, with the dialect's own status, if there are too many sessions.
     fn no_room(&self, text: &Bytes, message: &str) -> Response<Body> {
         let fault = DialectFault::new(Condition::Internal, message);
         let mut reply = refuse_text(self.shard, &self.front.row, text, &fault);
@@ -249,8 +249,8 @@ impl Visit<'_> {
             || text(names::PROTOCOL_VERSION).is_some_and(|version| by_version(version.trim()).is_some())
     }
 
-    /// Returns the refusal of an event stream because there are too many streams. Clients read only the status, so the
-    /// refusal does not depend on the dialect's messages.
+    /// Returns the refusal if there are too many event streams. Clients read only the status, so the refusal does
+    /// not depend on the dialect's messages.
     fn full(&self, message: &str) -> Response<Body> {
         let mut reply = refuse(&self.front.row, &DialectFault::new(Condition::Internal, message));
         reply.status = StatusCode::SERVICE_UNAVAILABLE.as_u16();
@@ -258,7 +258,7 @@ impl Visit<'_> {
         reply::response(reply)
     }
 
-    /// Returns the refusal of a body that could not be read, with the matching status.
+    /// Returns the refusal with the matching status if a body could not be read.
     fn unread(&self, unread: &body::Unread) -> Response<Body> {
         let fault = DialectFault::new(Condition::InvalidRequest, unread.message.clone());
         let mut reply = refuse(&self.front.row, &fault);

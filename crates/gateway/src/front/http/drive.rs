@@ -18,7 +18,7 @@ use crate::session::subscriptions::Change;
 /// The time that a server may take to send the rest of a long answer.
 const LONG_ANSWER: Duration = Duration::from_secs(30);
 
-/// The time for which an answer waits until a slow client has read earlier events.
+/// The time that an answer waits for a slow client to read earlier events.
 const SLOW_READER: Duration = Duration::from_secs(30);
 
 /// Runs a call to its end on a stream of the session.

@@ -97,8 +97,8 @@ async fn named(
     Ok(session)
 }
 
-/// Returns the session that a request names; `id` is the id of the request's message. A session that this process does
-/// not know is restored.
+/// Returns the session that a request names; `id` is the id of the request's message. Restores a session that is
+/// not in this process's memory.
 pub(super) async fn find(
     shard: &Arc<Shard>,
     entry: &AdmittedRequest,
@@ -111,7 +111,8 @@ pub(super) async fn find(
     }
 }
 
-/// Returns the session that a request names, without waiting; `None` if this process does not know the session.
+/// Returns the session that a request names, without waiting; `None` if the session is not in this process's
+/// memory.
 pub(super) fn known(
     shard: &Shard,
     entry: &AdmittedRequest,
@@ -147,9 +148,9 @@ pub(super) async fn restored(
     }
 }
 
-/// Checks that a session belongs to this caller. Another caller's session is treated as unknown. The same applies to a
-/// session that was started with other rights, from another address or with another token, because these properties
-/// determined what the session can see.
+/// Checks that a session belongs to this caller. Another caller's session is treated as unknown. So is a session
+/// that was started with other rights, from another address or with another token, because these determine what the
+/// session can see.
 fn checked(
     shard: &Shard,
     entry: &AdmittedRequest,
@@ -173,7 +174,8 @@ fn unknown(id: Option<&Id>) -> Box<Response<Body>> {
     Box::new(answer::refusal_of(StatusCode::NOT_FOUND, message, id))
 }
 
-/// Checks that the version header in a session names a version that has sessions (2025-06-18, protocol version header).
+/// Checks that the version in the header of a request in a session has sessions (2025-06-18, protocol version
+/// header).
 pub(super) fn check_version(version: Option<&str>, id: Option<&Id>) -> Result<(), Box<Response<Body>>> {
     let Some(version) = version else { return Ok(()) };
     if by_version(version).is_some_and(|era| era.lifecycle == Lifecycle::Handshake) {

@@ -64,7 +64,8 @@ pub fn authority<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Option<&'a str> {
     target.or_else(|| headers.get(HOST).and_then(|host| host.to_str().ok()))
 }
 
-/// Returns false if the target and `Host` name different hosts: a proxy may have based its decision on the other one.
+/// Returns false if the target and `Host` name different hosts. A proxy in front may have based its decision on
+/// either of them.
 fn names_one_host(headers: &HeaderMap, uri: &Uri) -> bool {
     let (Some(target), Some(host)) = (uri.authority(), headers.get(HOST)) else { return true };
     let usual = match uri.scheme_str() {
@@ -77,8 +78,8 @@ fn names_one_host(headers: &HeaderMap, uri: &Uri) -> bool {
     host.to_str().is_ok_and(|host| host == target || plain(host) == plain(target))
 }
 
-/// Returns true if every reader of the request agrees where the body ends. hyper only requires that the last encoding
-/// in the last header is `chunked`, and refuses the header in HTTP/1.0 and HTTP/2.
+/// Returns true if the end of the body is unambiguous for every program that reads the request. hyper only requires
+/// that the last encoding in the last header is `chunked`, and refuses the header in HTTP/1.0 and HTTP/2.
 fn is_plainly_framed(headers: &HeaderMap) -> bool {
     let mut all = headers.get_all(TRANSFER_ENCODING).iter();
     all.next().is_none_or(|first| first.as_bytes().eq_ignore_ascii_case(b"chunked")) && all.next().is_none()
@@ -94,11 +95,11 @@ pub fn refuse_foreign_page(headers: &HeaderMap) -> Option<Response<Body>> {
         return None;
     }
     let message = "web pages from other sites may call this server only with an `Origin` in \
-                   `allowedOrigins`; `Sec-Fetch-Site` says that this request comes from such a page";
+                   `allowedOrigins`; according to `Sec-Fetch-Site`, this request comes from such a page";
     Some(answer::refusal(StatusCode::FORBIDDEN, message))
 }
 
-/// Returns a header that may occur only once: if there were two values, another reader might use the other one.
+/// Returns a header that may occur only once. With two values, another program could use the other one.
 fn only<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,
@@ -111,7 +112,7 @@ fn only<'a>(
     Ok(first)
 }
 
-/// Returns the text in lower case; copies it only if it has capitals, which is rare.
+/// Returns the text in lower case. Copies the text only in the rare case that it has capitals.
 fn lower(text: Option<&str>) -> Cow<'_, str> {
     let text = text.unwrap_or_default();
     if text.bytes().any(|b| b.is_ascii_uppercase()) { text.to_ascii_lowercase().into() } else { text.into() }

@@ -98,8 +98,8 @@ pub fn set_rate_headers(headers: &mut HeaderMap, verdict: &Verdict) {
     headers.insert(RESET, number(seconds(verdict.reset)));
 }
 
-/// Returns a number as a header value. Most numbers equal the one in the previous response, whose header value is then
-/// reused.
+/// Returns a number as a header value. Reuses the previous response's header value if the number is equal, which is
+/// common.
 fn number(number: u64) -> HeaderValue {
     const KEPT: usize = 8;
     thread_local! {

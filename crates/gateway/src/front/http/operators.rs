@@ -39,7 +39,7 @@ pub trait OperatorEndpoints: Send + Sync + 'static {
         peer: SocketAddr,
     ) -> Responding<'a>;
 
-    /// Answers a request for the metrics at an address for clients.
+    /// Answers a request for the metrics at an address that also serves clients.
     fn metrics<'a>(
         &'a self,
         shard: &'a Arc<Shard>,
@@ -51,7 +51,7 @@ pub trait OperatorEndpoints: Send + Sync + 'static {
     /// Returns the service at the control socket, through which the local user manages the gateway.
     fn control_service(&self, thread: Arc<Thread>) -> Box<dyn Handler>;
 
-    /// Returns the service at an address where only figures are served.
+    /// Returns the service at the separate address for metrics.
     fn metrics_service(&self, thread: Arc<Thread>) -> Box<dyn Handler>;
 }
 

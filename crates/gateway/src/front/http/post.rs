@@ -273,7 +273,7 @@ impl Attended<'_> {
         first
     }
 
-    /// Takes the call out, so that other code can continue to run it.
+    /// Takes the call out, so other code can continue to run it.
     fn leave(mut self) -> Option<(Running, Option<Change>)> {
         Some((self.running.take()?, self.change.take()))
     }
@@ -289,5 +289,5 @@ impl Drop for Attended<'_> {
     }
 }
 
-/// The number of a stream that has no reader: everything sent on it is lost.
+/// The number of a stream without a reader: everything sent on it is lost.
 const NOBODY: u64 = u64::MAX;

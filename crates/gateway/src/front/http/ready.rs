@@ -30,8 +30,8 @@ pub(super) fn ready(shard: &Shard) -> Response<Body> {
     }
 }
 
-/// Returns the servers that count for readiness. A server that requires each caller's own consent does not count unless
-/// it has a state that all callers share.
+/// Returns the servers that count for readiness. A server that requires each caller's own consent counts only if it
+/// has a state that all callers share.
 fn counted(shard: &Shard) -> Vec<CountedServer> {
     let gateway = &shard.gateway;
     let (servers, hides_names) = (&gateway.standing.config().mcp_servers, shard.door.asks());

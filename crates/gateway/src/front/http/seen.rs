@@ -1,4 +1,5 @@
-//! Requests and messages, in the form in which operators see them while they connect a client. This module must not know who watches.
+//! Requests and messages in the form that operators see while they connect a client. This module must not know who
+//! watches.
 
 use std::net::SocketAddr;
 

@@ -41,7 +41,7 @@ impl Service {
         self.operators.control_service(self.thread.clone())
     }
 
-    /// Returns the service at an address where only figures are served.
+    /// Returns the service at the separate address for metrics.
     pub(crate) fn of_metrics(&self) -> Box<dyn Handler> {
         self.operators.metrics_service(self.thread.clone())
     }
@@ -76,7 +76,7 @@ impl Arrival<'_> {
         response
     }
 
-    /// Returns true if a request is for the operators' pages. A path from the configuration takes precedence.
+    /// Returns true if a request is for the operators' pages. A configured path takes precedence.
     fn leads_to_pages(&self, request: &Arrived) -> bool {
         let path = request.uri().path();
         is_page(path) && self.shard.gateway.snapshot.at(path).is_none()
@@ -136,8 +136,8 @@ impl Arrival<'_> {
         self.serve(place, entry, request).await
     }
 
-    /// Answers a request for a profile that does not exist. The caller is authenticated and counted as for any other profile,
-    /// because otherwise anybody could find out which profiles exist.
+    /// Answers a request for a profile that does not exist. The caller is authenticated and counted as for an
+    /// existing profile; otherwise anybody could find out which profiles exist.
     async fn at_no_profile(&self, slug: String, request: Arrived, peer: SocketAddr) -> Response<Body> {
         let shard = &self.shard;
         if let Some(refusal) = guard::refuse_foreign_page(request.headers()) {
@@ -213,8 +213,8 @@ impl Arrival<'_> {
         }
     }
 
-    /// Returns the paths that anybody may learn. If callers have to authenticate, only the profiles that require no
-    /// authentication are among them.
+    /// Returns the public paths. If callers have to authenticate, these include only the profiles that require no
+    /// authentication.
     fn known_paths(&self) -> Vec<&str> {
         let (snapshot, asks) = (&self.shard.gateway.snapshot, self.shard.door.asks());
         let is_open = |path: &str| snapshot.at(path).is_some_and(|place| !place.asks);
@@ -282,8 +282,8 @@ impl Handler for Service {
         Box::into_pin(responding)
     }
 
-    /// Counts a connection that has become idle. After every thousand such connections, it is worth returning freed
-    /// memory to the system.
+    /// Counts a connection that has become idle. Once many connections have become idle, freed memory is returned
+    /// to the system.
     fn rested(&self) {
         self.thread.now().session.state.tidying.count();
     }

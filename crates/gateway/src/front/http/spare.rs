@@ -6,7 +6,7 @@ use std::cell::Cell;
 
 use http::HeaderMap;
 
-/// The maximum capacity of a map that is kept. Larger maps are freed, so that one client's many headers do not occupy
+/// The maximum capacity of a map that is kept. Larger maps are freed, so a client with many headers does not occupy
 /// memory.
 const MOST: usize = 64;
 

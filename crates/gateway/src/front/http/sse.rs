@@ -44,22 +44,23 @@ const SESSION: &str = "sessionId";
 /// The number of messages from a client that may wait for earlier messages.
 const AHEAD: usize = 16;
 
-/// The time for which a client's next message may wait until fewer messages are waiting.
+/// The maximum time that a client's next message waits for room in the queue.
 const ROOM_TIME: Duration = Duration::from_secs(30);
 
-/// The number of events that may be in transit to a client's connection, in addition to those that wait.
+/// The number of events that may be in transit to a client's connection, in addition to the queued events.
 const EVENTS: usize = 16;
 
 /// The interval of keep-alive events on an idle stream.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 
-/// The time for cancelling the calls of a client that has left, and for writing a last event.
+/// The time for cancelling the calls of a disconnected client, and for writing a last event.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// The content of one POST, parsed.
 type Posted = Result<Message, FrameError>;
 
-/// Returns true if [`STREAM`] is served; a default profile with a dialect has only the paths of the imitated system.
+/// Returns true if [`STREAM`] is served. It is not served if the default profile has a dialect, because then only
+/// the paths of the imitated system exist.
 pub(super) fn is_served(snapshot: &Snapshot) -> bool {
     let default = snapshot.profile_named(DEFAULT_PROFILE);
     default.is_some_and(|profile| snapshot.profiles[profile].dialect.is_none())
@@ -263,7 +264,7 @@ async fn write(mut queue: mpsc::Receiver<Bytes>, events: BodySender) {
     }
 }
 
-/// Receives a message for a session; `profile` is the profile of the endpoint, if the path names one.
+/// Receives a message for a session. `profile` is the profile of the endpoint, if its path names one.
 pub(super) async fn post(
     shard: &Arc<Shard>,
     profile: Option<usize>,

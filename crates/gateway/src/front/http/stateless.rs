@@ -1,4 +1,4 @@
-//! Requests without a session: each request itself describes its client.
+//! Requests without a session. Each request describes its client.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ use crate::session::streams::{SILENCE, event};
 /// The number of events that may wait for a client that reads slowly.
 const BEHIND: usize = 64;
 
-/// The time for finishing a long answer, and for the client to read its last event.
+/// The time for finishing a long answer and for the client to read its last event.
 const LONG_TIME: Duration = Duration::from_mins(1);
 
 /// The interval of keep-alive events on an idle stream.
@@ -110,7 +110,7 @@ static VERSION: HeaderName = HeaderName::from_static(names::PROTOCOL_VERSION);
 static METHOD: HeaderName = HeaderName::from_static(names::METHOD);
 static NAME: HeaderName = HeaderName::from_static(names::NAME);
 
-/// Returns the parts of the body that the headers repeat.
+/// Returns the headers that repeat parts of the body.
 fn mirrored(headers: &HeaderMap) -> Result<Mirrored<'_>, EraFault> {
     let once = |name: &HeaderName, written: &str| {
         header_value(headers, name).map_err(|Differ| {

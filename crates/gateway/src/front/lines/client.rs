@@ -28,13 +28,13 @@ use crate::process::Shard;
 use crate::session::handshake::{self, AdmittedSession, SessionOpening};
 use crate::session::session::{ClientChannel, Session};
 
-/// The number of messages to a client that may wait to be written.
+/// The maximum number of messages to a client that wait to be written.
 pub(crate) const LINES: usize = 1024;
 
 /// The maximum number of concurrent stateless requests that are answered here, in addition to calls.
 const OWN: usize = 64;
 
-/// The transport of a client's messages, and the client's properties that depend on it.
+/// The transport of a client's messages, and the properties of the client that depend on the transport.
 pub(crate) struct LineTransport {
     /// The id of the session that the client may open.
     pub(crate) id: Box<str>,
@@ -60,10 +60,10 @@ pub(crate) struct Client {
     session: Mutex<Option<Arc<Session>>>,
     /// Running stateless requests that can be cancelled.
     pub(crate) open: Mutex<HashMap<Id, oneshot::Sender<Option<Frame>>>>,
-    /// Permits for stateless calls and listeners; a session counts its calls itself.
+    /// Permits for stateless calls and listeners; a session counts its own calls.
     pub(crate) calls: Arc<Semaphore>,
-    /// Permits for requests that run while further messages are read. If no permit is left, a request is refused: if
-    /// reading paused instead, cancellations would be held back, and so would answers for which open calls wait.
+    /// Permits for requests that run while further messages are read. A request without a permit is refused. If
+    /// reading paused instead, cancellations and answers that running calls wait for would be held up.
     pub(crate) requests: Arc<Semaphore>,
 }
 
@@ -80,8 +80,8 @@ impl Client {
         })
     }
 
-    /// Returns the current gateway: a client may stay connected for days, and each message uses the configuration that
-    /// is in force when it arrives.
+    /// Returns the current gateway. A client may stay connected for days, and each message uses the configuration
+    /// in force when it arrives.
     pub(crate) fn shard(&self) -> Arc<Shard> {
         self.first.now()
     }
@@ -120,7 +120,7 @@ impl Client {
         self.say(fault.response(id)).await;
     }
 
-    /// Processes a message, or an array of messages if the client's version has such arrays. Slow requests become
+    /// Processes a message, or an array of messages if the client's version supports arrays. Slow requests become
     /// tasks, which are registered before this function returns, so that cancellations can find them.
     pub(crate) async fn take(self: &Arc<Self>, said: Result<Message, FrameError>, tasks: &mut JoinSet<()>) {
         match said {
@@ -173,7 +173,7 @@ impl Client {
         }
     }
 
-    /// Sends an answer to the client: on its own, or together with the other answers to the same array.
+    /// Sends an answer to the client: alone, or together with the other answers to the same array.
     async fn give(&self, to: Option<&mpsc::Sender<Bytes>>, answer: Bytes) {
         match to {
             None => self.say(answer).await,

@@ -1,5 +1,5 @@
-//! Requests without a session, from a client whose messages arrive in order: each request is registered before the next
-//! message is read, so that a later message can cancel the request by its id.
+//! Requests without a session, from a client whose messages arrive in order. Each request is registered before the
+//! next message is read, so a later message can cancel it by its id.
 
 use std::sync::Arc;
 
@@ -116,7 +116,7 @@ impl Client {
         }
     }
 
-    /// Cancels the stateless request that a cancellation names; returns the message if it does not name one.
+    /// Cancels the stateless request that a cancellation names; returns the message if it names no such request.
     pub(crate) fn cancel_stateless(&self, frame: Frame) -> Option<Frame> {
         if frame.method() != Notice::Cancelled.name() {
             return Some(frame);

@@ -1,4 +1,4 @@
-//! The messages that reach a stream's reader, and when.
+//! Tests which messages reach a stream's reader, and when.
 
 use http_body_util::BodyExt as _;
 
@@ -8,7 +8,7 @@ fn notice() -> Bytes {
     Bytes::from_static(br#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#)
 }
 
-/// The events of a stream up to the one that contains this text.
+/// Returns the events of a stream, up to the event that contains this text.
 async fn until(body: &mut Body, last: &str) -> String {
     let mut all = String::new();
     while !all.contains(last) {

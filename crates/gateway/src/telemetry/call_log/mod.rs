@@ -15,7 +15,8 @@ use store::audit::AuditEntry;
 use super::export::{ExportQueue, ExporterSettings, Signal, Variables};
 use super::trace::TraceContext;
 
-/// The record, as a signal. It names callers, so it is exported only if `OTEL_LOGS_EXPORTER=otlp` asks for it.
+/// The record of calls as a telemetry signal. It names callers, so it is exported only if `OTEL_LOGS_EXPORTER=otlp`
+/// is set.
 const LOGS: Signal = Signal {
     name: "LOGS",
     path: "/v1/logs",
@@ -25,7 +26,7 @@ const LOGS: Signal = Signal {
     items: "log records",
 };
 
-/// An entry of the record, and the span of its request if this is traced.
+/// An entry of the record, and the span of its request if the request is traced.
 pub(crate) struct LoggedCall {
     pub(super) entry: AuditEntry,
     pub(super) trace: Option<TraceContext>,
@@ -43,7 +44,7 @@ impl CallLog {
         Self { queue: Arc::new(ExportQueue::new(settings)) }
     }
 
-    /// Reads the variables of OpenTelemetry; `None` if the record is not exported. The second value contains complaints about unusable
+    /// Reads the variables of OpenTelemetry; `None` if the record is not exported. The second value lists unusable
     /// variables.
     pub(crate) fn settings(
         lookup: &dyn Fn(&str) -> Option<String>,
@@ -53,7 +54,7 @@ impl CallLog {
         (settings, variables.complaints)
     }
 
-    /// Accepts an entry, without its arguments, because these may contain secrets.
+    /// Accepts an entry without its arguments, which may contain secrets.
     pub(crate) fn accept(&self, entry: &AuditEntry, trace: Option<TraceContext>) {
         let entry = AuditEntry { arguments: None, ..entry.clone() };
         self.queue.accept(LoggedCall { entry, trace });

@@ -1,4 +1,5 @@
-//! The parts of a post that every signal has (OTLP 1: `ResourceSpans`, `ResourceLogs`). This module must not know what a signal says.
+//! The parts of an export request that every signal has (OTLP 1: `ResourceSpans`, `ResourceLogs`). This module must
+//! not know the content of a signal.
 
 use super::protobuf::{FieldValue, Protobuf, fields};
 
@@ -9,14 +10,14 @@ const SCOPE: &str = "dragoman";
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::telemetry) enum AttributeValue<'a> {
     Text(&'a str),
-    /// A text that is not checked again: valid UTF-8 of at most a few hundred bytes.
+    /// A text that is not validated again: valid UTF-8 of at most a few hundred bytes.
     Utf8(&'a [u8]),
     Number(i64),
     Flag(bool),
 }
 
-/// Returns the body of a post: `resource` describes this program, and `write` adds the spans or records to the scope, each as its
-/// field 2.
+/// Returns the body of an export request. `resource` describes this program; `write` adds each span or record to
+/// the scope, as field 2.
 pub(in crate::telemetry) fn envelope(
     resource: &[(String, String)],
     capacity: usize,
@@ -66,7 +67,8 @@ pub(in crate::telemetry) fn attribute(
     });
 }
 
-/// Returns the number of spans or records that a collector rejected, and its reason; `None` if it took all of them.
+/// Returns the number of spans or records that a collector rejected, and its reason; `None` if it accepted all of
+/// them.
 pub(super) fn rejected(response: &[u8]) -> Option<(u64, String)> {
     let (_, FieldValue::Bytes(partial)) = fields(response).find(|(field, _)| *field == 1)? else {
         return None;

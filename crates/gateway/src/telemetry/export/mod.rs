@@ -1,4 +1,5 @@
-//! The export of telemetry to collectors: OTLP/HTTP with Protocol Buffers. This module must not know what a span or a log record says.
+//! The export of telemetry to collectors: OTLP/HTTP with Protocol Buffers. This module must not know what a span or
+//! a log record contains.
 //!
 //! | file | is for |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! The wire format of Protocol Buffers, as far as spans need it: numbers, texts and nested messages. This module must not
-//! know any message.
+//! The wire format of Protocol Buffers, reduced to what spans need: numbers, texts and nested messages. This module
+//! must not know any message.
 
 /// A message that is being written.
 pub(in crate::telemetry) struct Protobuf<'a>(&'a mut Vec<u8>);
@@ -10,12 +10,12 @@ const FIXED64: u32 = 1;
 const BYTES: u32 = 2;
 const FIXED32: u32 = 5;
 
-/// The key of a field that contains bytes; the number of the field is below 16.
+/// The key of a field that contains bytes; the field's number must be below 16.
 pub(in crate::telemetry) const fn bytes_key(field: u32) -> u8 {
     (field << 3 | BYTES).to_le_bytes()[0]
 }
 
-/// The key of a field that contains a number of eight bytes; the number of the field is below 16.
+/// The key of a field that contains an eight-byte number; the field's number must be below 16.
 pub(in crate::telemetry) const fn fixed64_key(field: u32) -> u8 {
     (field << 3 | FIXED64).to_le_bytes()[0]
 }
@@ -30,7 +30,7 @@ impl<'a> Protobuf<'a> {
         Self(bytes)
     }
 
-    /// Writes fields that have been encoded before.
+    /// Writes fields that are already encoded.
     pub(in crate::telemetry) fn fields(&mut self, encoded: &[u8]) {
         self.0.extend_from_slice(encoded);
     }
@@ -53,20 +53,21 @@ impl<'a> Protobuf<'a> {
         self.varint(number);
     }
 
-    /// Writes a number of eight bytes.
+    /// Writes an eight-byte number.
     pub(in crate::telemetry) fn fixed64(&mut self, field: u32, number: u64) {
         self.key(field, FIXED64);
         self.0.extend_from_slice(&number.to_le_bytes());
     }
 
-    /// Writes a number of four bytes.
+    /// Writes a four-byte number.
     pub(in crate::telemetry) fn fixed32(&mut self, field: u32, number: u32) {
         self.key(field, FIXED32);
         self.0.extend_from_slice(&number.to_le_bytes());
     }
 
-    /// Writes a pair of short texts as a nested message: field 1 is the key, and field 1 of field 2 is the text. Returns false, and writes
-    /// nothing, if their message has 128 bytes or more. Most bytes of a span are such pairs, so their lengths are written ahead.
+    /// Writes a pair of short texts as a nested message: field 1 is the key, and field 1 of field 2 is the text.
+    /// Returns false, and writes nothing, if the nested message would have 128 bytes or more. Most bytes of a span
+    /// belong to such pairs, so this function computes their lengths in advance.
     pub(super) fn short_pair(&mut self, field: u32, key: &str, text: &[u8]) -> bool {
         let length = key.len() + text.len() + 6;
         let (Ok(field), Ok(all @ 0..0x80), Ok(of_key), Ok(of_text)) = (
@@ -92,8 +93,8 @@ impl<'a> Protobuf<'a> {
         self.0.extend_from_slice(bytes);
     }
 
-    /// Writes a nested message. Its length is inserted once it is known: most messages are shorter than 128 bytes, so one
-    /// byte is reserved.
+    /// Writes a nested message. Its length is inserted afterwards. One byte is reserved for the length, because
+    /// most messages are shorter than 128 bytes.
     pub(in crate::telemetry) fn message(&mut self, field: u32, write: impl FnOnce(&mut Protobuf<'_>)) {
         self.key(field, BYTES);
         let at = self.0.len();
@@ -116,7 +117,7 @@ impl<'a> Protobuf<'a> {
     }
 }
 
-/// The value of a field that was read.
+/// The value of a field that has been read.
 #[derive(Debug, PartialEq)]
 pub(super) enum FieldValue<'a> {
     /// A number of any length.

@@ -1,4 +1,5 @@
-//! A queue that accepts items without waiting, and from which a task takes batches. This module must not know what is in it.
+//! A queue that accepts items without waiting; a task takes batches from it. This module must not know what the
+//! items are.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -29,7 +30,7 @@ impl<T> ExportQueue<T> {
         }
     }
 
-    /// Accepts an item. If too many wait, the item is dropped and counted.
+    /// Accepts an item. If too many items are waiting, the item is dropped and counted.
     pub(crate) fn accept(&self, item: T) {
         let mut waiting = self.waiting.lock();
         if waiting.len() >= self.most {

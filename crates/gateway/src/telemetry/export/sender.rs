@@ -1,5 +1,5 @@
-//! The task that sends items to a collector: in batches, compressed if this is configured, and with retries after transient
-//! failures (OTLP specification, OTLP/HTTP). This module must not know what an item says.
+//! The task that sends items to a collector: in batches, compressed if this is configured, and with retries after
+//! transient failures (OTLP specification, OTLP/HTTP). This module must not know what an item contains.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ const TRIES: u32 = 5;
 /// The pause after the first failed attempt; each further pause is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 
-/// The longest pause between two attempts, whatever the collector asks for.
+/// The longest pause between two attempts, even if the collector asks for a longer one.
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
 /// The time for sending the last items when the process ends.
@@ -35,9 +35,9 @@ const ANSWER: usize = 64 << 10;
 /// The minimum time between two log lines about failures.
 const TELL: Duration = Duration::from_mins(1);
 
-/// Something that is sent to a collector.
+/// An item that is sent to a collector.
 pub(crate) trait Export: Sized + Send + 'static {
-    /// Returns the body of a post with these items; `resource` describes this program.
+    /// Returns the body of a request with these items; `resource` describes this program.
     fn request(resource: &[(String, String)], items: &[Self]) -> Vec<u8>;
 }
 
@@ -49,10 +49,10 @@ pub(crate) struct Collector {
     told: Option<Instant>,
 }
 
-/// The reason why a batch was not accepted.
+/// The reason why a collector did not accept a batch.
 struct PostFailure {
     reason: String,
-    /// The time after which another attempt makes sense, if any does.
+    /// The time to wait before another attempt; `None` if another attempt is pointless.
     again: Option<Duration>,
 }
 
@@ -123,7 +123,7 @@ impl Collector {
         }
     }
 
-    /// Logs a failure, but only once a minute.
+    /// Logs a failure, at most once a minute.
     fn tell(&mut self, reason: &str, lost: usize) {
         let now = Instant::now();
         if self.told.is_some_and(|told| now.duration_since(told) < TELL) {
@@ -170,7 +170,8 @@ pub(crate) async fn send_until_stopped<T: Export>(
 }
 
 impl Collector {
-    /// Sends a batch. If the gateway stops in the meantime, the batch gets two more seconds, and this returns false.
+    /// Sends a batch. If the gateway stops in the meantime, the batch gets two more seconds, and the function
+    /// returns false.
     async fn send_unless_late<T: Export>(
         &mut self,
         queue: &ExportQueue<T>,

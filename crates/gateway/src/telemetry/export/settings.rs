@@ -8,17 +8,18 @@ use http::header::{HeaderMap, HeaderName, HeaderValue};
 /// A kind of telemetry.
 #[derive(Debug)]
 pub(in crate::telemetry) struct Signal {
-    /// Its name in variables.
+    /// The signal's name in variables.
     pub(in crate::telemetry) name: &'static str,
-    /// Its path below a common endpoint.
+    /// The signal's path below a common endpoint.
     pub(in crate::telemetry) path: &'static str,
-    /// The beginning of the names of its variables about batches.
+    /// The prefix of the names of the signal's batch variables.
     pub(in crate::telemetry) batches: &'static str,
-    /// The maximum time that an item waits for further items, in milliseconds, unless a variable sets another time.
+    /// The default for the maximum time that an item waits for further items, in milliseconds.
     pub(in crate::telemetry) delay: u64,
-    /// True if the signal is exported as soon as an endpoint is named; otherwise `OTEL_…_EXPORTER=otlp` turns it on.
+    /// True if the signal is exported once an endpoint is set; otherwise, it is exported only with
+    /// `OTEL_…_EXPORTER=otlp`.
     pub(in crate::telemetry) is_on: bool,
-    /// The word for its items in messages.
+    /// The word for the signal's items in messages.
     pub(in crate::telemetry) items: &'static str,
 }
 
@@ -26,33 +27,33 @@ pub(in crate::telemetry) struct Signal {
 #[derive(Debug, Clone)]
 pub(crate) struct ExporterSettings {
     pub(super) signal: &'static Signal,
-    /// The address of the posts.
+    /// The address to which items are posted.
     pub(in crate::telemetry) endpoint: Uri,
-    /// Further headers of each post; they may contain credentials.
+    /// Additional headers of each request; they may contain credentials.
     pub(in crate::telemetry) headers: HeaderMap,
     /// The time limit of one attempt.
     pub(in crate::telemetry) timeout: Duration,
-    /// True if posts are compressed.
+    /// True if request bodies are compressed.
     pub(super) gzip: bool,
-    /// The attributes of this program in every post.
+    /// The attributes of this program in every request.
     pub(super) resource: Vec<(String, String)>,
     /// The maximum number of items that wait to be sent.
     pub(in crate::telemetry) queue: usize,
-    /// The maximum number of items in one post.
+    /// The maximum number of items in one request.
     pub(in crate::telemetry) batch: usize,
-    /// The longest time that an item waits for others.
+    /// The maximum time that an item waits for further items.
     pub(in crate::telemetry) delay: Duration,
 }
 
-/// A view of the environment, with the complaints about it.
+/// The environment variables, and the errors found in them.
 pub(in crate::telemetry) struct Variables<'a> {
     lookup: &'a dyn Fn(&str) -> Option<String>,
-    /// Complaints about unusable variables.
+    /// The errors in unusable variables.
     pub(in crate::telemetry) complaints: Vec<String>,
 }
 
 impl<'a> Variables<'a> {
-    /// Creates a view without complaints.
+    /// Creates the view; no errors have been found yet.
     pub(in crate::telemetry) fn new(lookup: &'a dyn Fn(&str) -> Option<String>) -> Self {
         Self { lookup, complaints: Vec::new() }
     }
@@ -62,13 +63,13 @@ impl<'a> Variables<'a> {
         (self.lookup)(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
     }
 
-    /// Returns the variable for a signal, or else the common one.
+    /// Returns the value of a signal's own variable, or else of the common one.
     fn of(&self, signal: &Signal, name: &str) -> Option<String> {
         let own = self.text(&format!("OTEL_EXPORTER_OTLP_{}_{name}", signal.name));
         own.or_else(|| self.text(&format!("OTEL_EXPORTER_OTLP_{name}")))
     }
 
-    /// Records that a variable has no effect.
+    /// Records that a variable is unusable and has no effect.
     pub(in crate::telemetry) fn complain(&mut self, name: &str, value: &str, help: &str) {
         self.complaints.push(format!("{name}={value:?} is not usable and has no effect; {help}"));
     }

@@ -1,9 +1,9 @@
-//! The context of a trace, as messages carry it in `traceparent` (W3C Trace Context, level 1).
+//! The context of a trace, in the form that messages contain in `traceparent` (W3C Trace Context, level 1).
 
 /// The length of a `traceparent` of version 00.
 const LENGTH: usize = 55;
 
-/// A span of a trace, as the sender of a message names it.
+/// A span of a trace, as identified by the sender of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TraceContext {
     /// The id of the trace.
@@ -15,7 +15,7 @@ pub(crate) struct TraceContext {
 }
 
 impl TraceContext {
-    /// Reads a `traceparent`; `None` if it is invalid, in which case a new trace begins.
+    /// Reads a `traceparent`; `None` if it is invalid. A new trace then begins.
     pub(crate) fn parse(text: &[u8]) -> Option<Self> {
         let version = hex::<1>(text.get(..2)?)?[0];
         // Later versions may add fields at the end.

@@ -1,5 +1,5 @@
-//! Spans in the form in which collectors receive them: `ExportTraceServiceRequest` of OTLP 1. This module must not know what
-//! a span says.
+//! Spans in the form in which collectors receive them: `ExportTraceServiceRequest` of OTLP 1. This module must not
+//! know what a span contains.
 
 use super::spans::{ClockPair, SpanKind, SpanOperation, SpanTexts, TracedSpan, spans};
 use super::traced_request::TracedRequest;
@@ -27,7 +27,7 @@ const FLAGS: u32 = 16;
 /// The number of operations whose encoded fields are kept while a batch is encoded.
 const OPERATIONS: usize = 32;
 
-/// The bytes of a usual request in a batch.
+/// The usual number of bytes of a request in a batch.
 const USUAL: usize = 1280;
 
 impl Export for TracedRequest {
@@ -45,12 +45,12 @@ impl Export for TracedRequest {
     }
 }
 
-/// The encoded fields of operations. Most requests of a batch call a few tools, so the fields that they have in common are
-/// encoded once.
+/// The encoded fields of operations. Most requests of a batch call a few tools, so their common fields are encoded
+/// only once.
 #[derive(Default)]
 struct EncodedOperations<'a> {
     known: Vec<(SpanOperation<'a>, Vec<u8>)>,
-    /// The place of the operation that is replaced next.
+    /// The index of the operation that is replaced next.
     oldest: usize,
 }
 
@@ -117,7 +117,7 @@ fn span(message: &mut Protobuf<'_>, span: &TracedSpan<'_, '_>, operation: &[u8],
     }
 }
 
-/// The fields with the ids of a span. Their size is known, so they are written at once.
+/// The fields with the ids of a span. Their size is constant, so they are written as one block.
 fn ids(span: &TracedSpan<'_, '_>) -> [u8; 28] {
     let mut fields = [0; 28];
     fields[..2].copy_from_slice(&[bytes_key(TRACE), 16]);

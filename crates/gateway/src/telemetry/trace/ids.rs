@@ -3,7 +3,8 @@
 
 use std::cell::Cell;
 
-/// Two independent sequences. The ids of two threads differ even if the threads' numbers coincide in one of the sequences.
+/// The states of two independent sequences. The ids of two threads differ even if the threads' numbers coincide in
+/// one sequence.
 type Seeds = [u64; 2];
 
 thread_local! {

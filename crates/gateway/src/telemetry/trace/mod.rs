@@ -1,5 +1,5 @@
-//! Traces of requests for OpenTelemetry: which requests are traced, and what is noted about them.
-//! A request that is not traced costs one branch. This module must not know views, sessions or HTTP.
+//! Traces of requests for OpenTelemetry: which requests are traced, and which facts are recorded. A request that is
+//! not traced costs one branch. This module must not know views, sessions or HTTP.
 //!
 //! | file | is for |
 //! |---|---|

@@ -1,14 +1,14 @@
-//! The decision whether a request is traced (OpenTelemetry, trace SDK: sampling). This module must not know where a trace
-//! comes from.
+//! The sampling decision for a request (OpenTelemetry, trace SDK: sampling). This module must not know where a
+//! trace comes from.
 
 use super::TraceContext;
 
-/// A rule that decides about traces.
+/// A rule for sampling decisions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Sampler {
-    /// True if a sender's decision applies to its requests.
+    /// True if the decision of a request's sender is followed.
     pub(super) follows_parent: bool,
-    /// The decision about everything else.
+    /// The decision for all other requests.
     pub(super) root: Root,
 }
 
@@ -19,8 +19,8 @@ pub(super) enum Root {
     All,
     /// No request is traced.
     None,
-    /// A request is traced if the last eight bytes of its trace's id, shifted by one, are below this number. All programs that
-    /// use the same ratio decide alike.
+    /// A request is traced if the last eight bytes of its trace's id, shifted by one, are below this number. All
+    /// programs with the same ratio make the same decision.
     Below(u64),
 }
 

@@ -3,7 +3,7 @@
 use super::sampler::{Root, Sampler};
 use crate::telemetry::export::{ExporterSettings, Signal, Variables};
 
-/// Traces, as a signal.
+/// Traces, as a telemetry signal.
 const TRACES: Signal =
     Signal { name: "TRACES", path: "/v1/traces", batches: "BSP", delay: 5000, is_on: true, items: "spans" };
 
@@ -15,7 +15,7 @@ pub(crate) struct TraceSettings {
 }
 
 impl TraceSettings {
-    /// Reads the variables; `None` if no request is traced. The second value contains complaints about unusable variables.
+    /// Reads the variables; `None` if no request is traced. The second value lists unusable variables.
     pub(crate) fn read(lookup: &dyn Fn(&str) -> Option<String>) -> (Option<Self>, Vec<String>) {
         let mut variables = Variables::new(lookup);
         let exporter = ExporterSettings::read(&mut variables, &TRACES);

@@ -10,10 +10,10 @@ use super::TraceContext;
 use super::traced_request::{TracedEnd, TracedPeer, TracedRequest};
 use crate::telemetry::export::AttributeValue;
 
-/// The longest text of an attribute, in bytes.
+/// The maximum length of an attribute's text, in bytes.
 const LONGEST: usize = 1024;
 
-/// The error codes that are the client's own fault; with these, the span of the server side is not an error.
+/// The error codes for mistakes of the client. They do not mark the span of the server side as an error.
 const FAULTS_OF_CLIENTS: [i64; 5] = [-32700, -32600, -32601, -32602, -32002];
 
 /// A side of an operation.
@@ -25,7 +25,7 @@ pub(super) enum SpanKind {
     Client,
 }
 
-/// The properties that the spans of many requests have in common: everything but times, ids and outcome.
+/// The properties that many requests' spans have in common: everything except times, ids and outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SpanOperation<'a> {
     pub(super) kind: SpanKind,
@@ -78,7 +78,7 @@ pub(super) struct TracedSpan<'a, 't> {
 }
 
 impl TracedSpan<'_, '_> {
-    /// Passes the attributes that are not those of the operation to `put`.
+    /// Passes the attributes that do not belong to the operation to `put`.
     pub(super) fn attributes(&self, mut put: impl FnMut(&'static str, AttributeValue<'_>)) {
         let Self { request, end, texts, .. } = self;
         let mut text = |key, value: Option<&str>| put_text(&mut put, key, value);
@@ -107,7 +107,7 @@ impl TracedSpan<'_, '_> {
     }
 }
 
-/// The text forms of numbers that attributes contain as texts.
+/// Numbers as texts, for attributes whose values are texts.
 pub(super) struct SpanTexts {
     session: Option<[u8; 16]>,
     code: Option<String>,
@@ -217,7 +217,7 @@ fn error_type<'a>(end: &TracedEnd, texts: &'a SpanTexts) -> &'a str {
     }
 }
 
-/// The same moment by both clocks, from which other moments are counted.
+/// One moment on both clocks. Other moments are computed relative to it.
 #[derive(Clone, Copy)]
 pub(super) struct ClockPair {
     /// The moment in nanoseconds since 1970.

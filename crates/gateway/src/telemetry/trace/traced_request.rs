@@ -1,5 +1,5 @@
-//! The facts about a traced request, noted while the request runs. They become spans only when they are sent. This module
-//! must not know the names that the conventions define.
+//! The facts about a traced request, noted while the request runs. They are converted to spans only when they are
+//! sent. This module must not know the names that the conventions define.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub struct TracedRequest {
     pub(crate) sent: TraceContext,
     /// The span of the client, if the client sent one.
     pub(crate) parent: Option<TraceContext>,
-    /// The `tracestate` that the client sent with this span.
+    /// The `tracestate` that the client sent along with its span.
     pub(crate) trace_state: Option<Box<str>>,
     /// The span that the transport's headers name, if it differs from the parent.
     pub(crate) link: Option<TraceContext>,
@@ -68,7 +68,7 @@ pub(crate) struct TracedEnd {
     pub(crate) started: Instant,
     /// The time at which its answer was handed over.
     pub(crate) ended: Instant,
-    /// The times at which the request was sent and at which its server was last heard.
+    /// The times at which the request was sent and at which the last message from its server arrived.
     pub(crate) sent: Option<(Instant, Instant)>,
     /// The outcome.
     pub(crate) outcome: OperationOutcome,

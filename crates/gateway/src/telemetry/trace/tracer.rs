@@ -20,7 +20,7 @@ impl Tracer {
         Self { sampler: settings.sampler, queue: Arc::new(ExportQueue::new(&settings.exporter)) }
     }
 
-    /// Decides whether a request is traced. `carried` is the context in the message itself, and `outer` is the one in the
+    /// Decides whether a request is traced. `carried` is the context in the message, and `outer` the context in the
     /// transport's headers. Without `carried`, `outer` is the parent; with both, `outer` becomes a link.
     pub(crate) fn begin(
         &self,

@@ -119,7 +119,8 @@ const FRIENDSHIP: &[Bind] = &[
     Bind { name: "asked", at: "/friend_id", missing: Missing::Nothing },
 ];
 
-/// The member of a friendship who is not the caller, if the two are friends and the caller is one of them.
+/// The other member of the caller's friendship; `None` if the two are not friends, or if the caller is not one of
+/// them.
 fn friend(values: &Values) -> Option<Value> {
     let caller = values.get("caller").filter(|_| values.has("accepted"));
     let is_caller = |name| caller.is_some() && values.get(name) == caller;
@@ -131,10 +132,11 @@ fn friend(values: &Values) -> Option<Value> {
     other.cloned()
 }
 
-/// The result of ending a friendship: true, or the reason for a failure. Both arrive with a success status.
+/// The result of ending a friendship: true, or the reason for a failure. In both cases, the site answers with a
+/// success status.
 pub(super) const ENDED: Bind = Bind { name: "ended", at: "/unfriend", missing: Missing::Nothing };
 
-/// A step that fails if the friendship has not ended.
+/// A step that fails unless the friendship has ended.
 pub(super) const SURELY_ENDED: Step = Step::Make("ended", |values| match values.get("ended") {
     None | Some(Value::Bool(true)) => Ok(None),
     Some(_) => Err(CallFailure::new(

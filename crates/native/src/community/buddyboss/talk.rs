@@ -67,7 +67,7 @@ pub(super) const TOOLS: &[ToolRow] = &[
     ),
     tool(
         "buddyboss_favorite_activity",
-        "Toggles whether an activity is one of the caller's favorites, and returns the activity.",
+        "Adds an activity to the caller's favorites or removes it, and returns the activity.",
         &[ACTIVITY],
         &[put("buddyboss", "/activity/{id}/favorite").step()],
         Shape::Whole,

@@ -1,4 +1,5 @@
-//! Titles of the tools that presets serve. A preset fixes the form of its tools, so these titles are shown only without a preset.
+//! Titles of the tools in presets. A preset fixes the form of its tools, so these titles are shown only without a
+//! preset.
 
 use crate::tools::Wording;
 

@@ -55,18 +55,18 @@ const SECOND: &[Api] = &[
     },
 ];
 
-/// The version of the API that a site's BuddyPress has.
+/// The version of a BuddyPress site's API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Version {
-    /// Up to BuddyPress 14. If a site has only the second version, requests use the second.
+    /// Up to BuddyPress 14. If a site has only the second version, requests use that one.
     #[default]
     First,
     /// From BuddyPress 15 on.
     Second,
 }
 
-/// The BuddyPress tools; with `discovers`, also tools for whatever else the site offers. A failed call is a result with
-/// `isError`, unless the settings ask for errors.
+/// The BuddyPress tools. With `discovers`, also tools for everything else that the site offers. A failed call is a
+/// result with `isError`, unless the settings ask for errors.
 ///
 /// # Errors
 /// Fails with a message if a URL in the settings is invalid.

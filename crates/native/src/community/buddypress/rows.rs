@@ -113,7 +113,7 @@ pub(super) const COMMUNITY: &[ToolRow] = &[
     row(
         "buddypress_favorite_activity",
         "Add or remove a favorite activity",
-        "Toggles whether an activity is one of the caller's favorites, and returns the activity.",
+        "Adds an activity to the caller's favorites or removes it, and returns the activity.",
         &[id("ID of the activity.")],
         one!(put "/activity/{id}/favorite"),
     )

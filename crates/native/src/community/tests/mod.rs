@@ -1,4 +1,4 @@
-//! The community tools: the requests that each sends, and the behavior on sites that lack something.
+//! Tests of the community tools: the requests that each tool sends, and the behavior on incomplete sites.
 
 mod buddyboss;
 mod buddypress;
@@ -44,7 +44,7 @@ fn site(request: &HttpRequest) -> HttpResponse {
     reply(200, &answer)
 }
 
-/// `METHOD route body` as the full line, where `route` is relative to the site's API.
+/// The full form of the line `METHOD route body`, in which `route` is relative to the site's API.
 fn line(text: &str) -> String {
     let (method, rest) = text.split_once(' ').unwrap_or((text, ""));
     format!("{method} {SITE}{rest}")

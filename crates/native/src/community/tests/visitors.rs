@@ -1,4 +1,5 @@
-//! The hint for accounts that a site treats as visitors: it appears only where it applies, and the site is asked once.
+//! Tests of the hint for accounts that a site treats as visitors: it appears only in the right cases, and the site
+//! is asked only once.
 
 use std::sync::Arc;
 

@@ -6,8 +6,8 @@ use super::functions::{FAMILIES, Function, constant};
 use super::parse::Node;
 use super::value::{FormulaFault, FormulaFaultKind, FormulaResult, Value};
 
-/// The maximum number of values that a formula may visit. The limit keeps the evaluation of a formula far below the allowed five
-/// seconds.
+/// The maximum number of values that the evaluation of a formula may visit. With this limit, evaluation takes far
+/// less than the allowed five seconds.
 const MOST_WORK: usize = 100_000;
 
 /// The value of a tree.

@@ -105,7 +105,7 @@ fn a_site_that_answers_this_question_to_nobody_is_asked_all_the_same() {
     }
 }
 
-/// A cache may serve one page to all callers; then nobody has checked the password.
+/// A page does not show that the password was checked: a cache may serve the page to all callers.
 #[test]
 fn a_page_is_no_word_for_an_account() {
     let fake = Fake::strict(|request| {

@@ -85,7 +85,7 @@ impl Fake {
     }
 }
 
-/// `METHOD URL BODY`; of a multipart body, only the names and values.
+/// A request as `METHOD URL BODY`. Of a multipart body, only the names and values are included.
 fn line(request: &HttpRequest) -> String {
     let body = String::from_utf8_lossy(request.body.whole().unwrap());
     let said = match request.headers.iter().find(|(name, _)| *name == "content-type") {
@@ -179,7 +179,7 @@ impl HttpClient for Fake {
     }
 }
 
-/// A site that answers with this, and with the totals of a list.
+/// A site that answers with this body, and with the headers for the totals of a list.
 pub(crate) fn listing(body: Value) -> Arc<Fake> {
     Fake::replying(move |_| {
         let headers =
@@ -220,7 +220,7 @@ pub(crate) fn request(
     request_from(server, (method, params), mapped, true)
 }
 
-/// The answer to a call from an endpoint of MCP itself, where no dialect documents the form of failures.
+/// The answer to a call through an endpoint of MCP itself, for which no dialect documents the form of failures.
 pub(crate) fn asked_by_mcp(server: &dyn NativeServer, tool: &str, arguments: &Value) -> Value {
     request_from(server, ("tools/call", &json!({"name": tool, "arguments": arguments})), None, false)
 }

@@ -1,5 +1,4 @@
-//! Sites with a version of an API other than the one that rows are written for, and sites that change from one version to
-//! the other.
+//! Sites with another version of an API than the version that rows are written for, and sites that change versions.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,4 +1,5 @@
-//! Files that are passed on while they arrive: what the site gets, what is in memory, and files that are too large or break off.
+//! Files that are passed on while they arrive: what the site gets, what is in memory, and files that are too large
+//! or end early.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,7 +29,7 @@ struct Between {
     size: u64,
     /// The length that the file's server states.
     stated: Option<u64>,
-    /// The number of bytes after which the file breaks off.
+    /// The number of bytes after which the file ends early.
     breaks_at: u64,
     /// The number of bytes of the file that were read.
     read: Arc<AtomicU64>,
@@ -57,7 +58,7 @@ struct Pieces {
 impl ArrivingBody for Pieces {
     fn poll_piece(&mut self, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, HttpFault>>> {
         if self.at >= self.breaks_at {
-            let message = "its server interrupted the transfer".to_owned();
+            let message = "the file's server interrupted the transfer".to_owned();
             return Poll::Ready(Some(Err(HttpFault { kind: HttpFaultKind::Broken, message })));
         }
         let length = PIECE.min(self.size - self.at);
@@ -163,18 +164,26 @@ fn a_file_that_turns_out_to_be_too_large_is_not_sent() {
     let (answer, site) = uploaded(Between::new(512 * MIB + 1, None));
     let (_, words, condition) = refused(&answer);
     assert_eq!(condition, "toolFailed");
-    assert!(words.contains("larger than 512 MiB") && words.contains("the site has no file"), "{words}");
+    assert!(
+        words.contains("larger than 512 MiB") && words.contains("the site did not receive the file"),
+        "{words}"
+    );
     assert!(site.lines().is_empty());
 }
 
 #[test]
 fn a_file_that_breaks_off_is_not_sent() {
-    for (breaks_at, says) in [(0, "cannot be fetched"), (PIECE, ""), (MIB, "the site has no file")] {
+    for (breaks_at, says) in
+        [(0, "cannot be fetched"), (PIECE, ""), (MIB, "the site did not receive the file")]
+    {
         for stated in [None, Some(3 * MIB)] {
             let (answer, site) = uploaded(Between { breaks_at, ..Between::new(3 * MIB, stated) });
             let (_, words, condition) = refused(&answer);
             assert_eq!(condition, "toolFailed");
-            assert!(words.contains("its server interrupted the transfer") && words.contains(says), "{words}");
+            assert!(
+                words.contains("the file's server interrupted the transfer") && words.contains(says),
+                "{words}"
+            );
             assert!(site.lines().is_empty());
         }
     }

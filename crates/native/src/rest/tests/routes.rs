@@ -66,7 +66,7 @@ pub(super) fn sample(argument: &ToolArgument) -> Value {
     }
 }
 
-/// Calls of a tool: with all arguments, with only the required ones, and with each word of each list of words.
+/// Calls of a tool: with all arguments, with only the required ones, and with each permitted word of each argument.
 pub(super) fn calls(tool: &ToolRow) -> Vec<Value> {
     let of = |take: &dyn Fn(&ToolArgument) -> bool| -> Map<String, Value> {
         let taken = tool.arguments.iter().filter(|argument| take(argument));

@@ -53,7 +53,7 @@ fn there_are_all_of_them_under_names_of_their_own() {
     assert_eq!(names.len(), tools().len());
 }
 
-/// The sets of tools that no preset serves, so none of their texts is fixed.
+/// Returns true for a tool that no preset serves. The texts of such a tool are not fixed.
 fn is_outside_presets(tool: &ToolRow) -> bool {
     ["extended", "discover"].contains(&tool.phase)
         || ["buddypress_", "woo_"].iter().any(|start| tool.name.starts_with(start))

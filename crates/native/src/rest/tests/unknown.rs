@@ -181,7 +181,7 @@ fn objects_with_known_members_refuse_others() {
     assert!(seen > 20, "{seen}");
 }
 
-/// The systems that the presets replace ignore them, too.
+/// The systems that the presets replace ignore unknown arguments, too.
 #[test]
 fn where_they_are_ignored_nothing_changes() {
     let mut state = 2;

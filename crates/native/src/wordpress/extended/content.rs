@@ -111,7 +111,7 @@ pub(super) const ANY: &[ToolRow] = rows! {
         edit "/wp/v2/{type}/{id}", keeps "/wp/v2/{type}/{id}" => SAVED;
     "wp_delete_item", "Delete an item of any type", "Moves an item of any post type to the trash, or deletes it permanently with `force`.", [TYPE, ID, FORCE];
         delete "/wp/v2/{type}/{id}" => Shape::Whole;
-    "wp_get_item_revisions", "List revisions of an item", "Returns a page of revisions of an item of any post type.",
+    "wp_get_item_revisions", "List revisions of an item", "Returns a list of revisions of an item of any post type.",
         [TYPE, ID, PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, OFFSET, ORDER, VERSIONS_BY, CONTEXT];
         get "/wp/v2/{type}/{id}/revisions" => VERSIONS;
     "wp_get_item_revision", "Get a revision of an item", "Returns one revision of an item of any post type with its content.", [TYPE, ID, VERSION, CONTEXT];

@@ -70,7 +70,7 @@ pub(super) const BLOCKS: &[ToolRow] = rows! {
     "wp_get_pattern_categories", "List the site's pattern categories", "Returns a page of the categories of the site's own patterns.",
         [PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, OFFSET, ORDER, TERMS_BY, SLUGS, HIDE_EMPTY, OF_POST, CONTEXT];
         get "/wp/v2/wp_pattern_category" => Shape::List("categories", "id name slug description count");
-    "wp_get_block_revisions", "List reusable block revisions", "Returns a page of revisions of a pattern or reusable block.",
+    "wp_get_block_revisions", "List reusable block revisions", "Returns a list of revisions of a pattern or reusable block.",
         [ID, PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, OFFSET, ORDER, VERSIONS_BY, CONTEXT];
         get "/wp/v2/blocks/{id}/revisions" => VERSIONS;
 };
@@ -84,7 +84,8 @@ const SHAPE: &str = "id slug theme type source origin title.raw description stat
 const LINE: &str =
     "id slug theme type source title.raw description status wp_id has_theme_file is_custom area";
 
-/// Versions of templates have the template's ID; the ID of the version itself is `wp_id`.
+/// The shape of a list of versions of templates. Versions have the template's ID; the ID of the version itself is
+/// `wp_id`.
 const DRAFTS: Shape =
     Shape::List("versions", "wp_id id parent author date modified slug title.rendered description");
 const DRAFT: Shape =
@@ -118,7 +119,7 @@ macro_rules! templates {
                 [KEY, FORCE];
                 delete concat!("/wp/v2/", $many, "/{*id}") => Shape::Whole;
             concat!("wp_get_", $one, "_revisions"), concat!("List ", $label, " revisions"),
-                concat!("Returns a page of revisions of a ", $label, "."),
+                concat!("Returns a list of revisions of a ", $label, "."),
                 [KEY, PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, OFFSET, ORDER, VERSIONS_BY, CONTEXT];
                 get concat!("/wp/v2/", $many, "/{*id}/revisions") => DRAFTS;
             concat!("wp_get_", $one, "_revision"), concat!("Get a ", $label, " revision"),
@@ -167,12 +168,12 @@ pub(super) const STYLES: &[ToolRow] = rows! {
         get "/wp/v2/global-styles/themes/{*stylesheet}" => Shape::Whole;
     "wp_get_theme_style_variations", "List theme style variations", "Returns the style variations that a theme provides.", [STYLESHEET];
         get "/wp/v2/global-styles/themes/{*stylesheet}/variations" => Shape::Whole;
-    "wp_get_global_styles_revisions", "List global styles revisions", "Returns a page of revisions of the site's own global styles.", [ID, PER_PAGE, PAGE, OFFSET, CONTEXT];
+    "wp_get_global_styles_revisions", "List global styles revisions", "Returns a list of revisions of the site's own global styles.", [ID, PER_PAGE, PAGE, OFFSET, CONTEXT];
         get "/wp/v2/global-styles/{id}/revisions" => Shape::List("versions", "id parent author date modified settings styles");
 };
 
-/// A revision of styles has a parent, but the styles themselves have none. An older site returns the styles themselves at any path
-/// below theirs.
+/// The check that an answer is a revision of styles: a revision has a parent, but the styles themselves have none.
+/// An older site returns the styles themselves at any path below theirs.
 const OF_STYLES: &[Bind] = &[Bind {
     name: "parent",
     at: "/parent",

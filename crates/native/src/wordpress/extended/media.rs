@@ -21,7 +21,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
     "wp_update_media_item", "Update a media item", "Updates the details of a media item and returns it. Omitted fields keep their values.",
         [ID, TITLE, ALTERNATIVE, CAPTION, ABOUT, POST, SLUG, AUTHOR, DATE, DATE_GMT, COMMENTS, PINGS, IMAGE, TEMPLATE,
          META,
-         text("status", "Status: publish follows the visibility of the attached post; private restricts access to users who can read private content.")
+         text("status", "Visibility: `publish` makes the file as visible as its post, `private` limits access to users who can read private content.")
              .among(&["publish", "private"])];
         edit "/wp/v2/media/{id}" => SAVED;
     "wp_delete_media_item", "Delete a media item", "Permanently deletes a media item and its files. Media items cannot be moved to the trash.", [ID];

@@ -35,7 +35,7 @@ pub(super) const NAVIGATION: &[ToolRow] = rows! {
         edit "/wp/v2/navigation/{id}", keeps "/wp/v2/navigation/{id}" => MENU;
     "wp_delete_navigation", "Delete a navigation menu", "Moves a navigation menu of a block theme to the trash, or deletes it permanently with `force`.", [ID, FORCE];
         delete "/wp/v2/navigation/{id}" => Shape::Whole;
-    "wp_get_navigation_revisions", "List navigation menu revisions", "Returns a page of revisions of a navigation menu of a block theme.",
+    "wp_get_navigation_revisions", "List navigation menu revisions", "Returns a list of revisions of a navigation menu of a block theme.",
         [ID, PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, OFFSET, ORDER, VERSIONS_BY, CONTEXT];
         get "/wp/v2/navigation/{id}/revisions" => super::content::VERSIONS;
     "wp_get_navigation_fallback", "Get the fallback navigation menu", "Returns the navigation menu that a block theme shows when none is selected.", [];
@@ -44,7 +44,7 @@ pub(super) const NAVIGATION: &[ToolRow] = rows! {
 
 const NAME: ToolArgument = text("name", "Name.");
 const ABOUT: ToolArgument = text("description", "Description.");
-const PLACES: ToolArgument = list("locations", "Menu locations of the theme that show the menu.");
+const PLACES: ToolArgument = list("locations", "Menu locations of the theme at which the menu is shown.");
 const ADDS: ToolArgument = flag("auto_add", "Automatically add new top-level pages to the menu.");
 const CLASSIC: Shape = Shape::One("id name slug description locations auto_add");
 const ENTRY: Shape = Shape::One(

@@ -26,7 +26,7 @@ macro_rules! versions {
     ($one:literal, $route:literal, $id:expr, $place:literal, $post:expr) => {
         $crate::wordpress::extended::rows! {
             concat!("wp_get_", $one, "_revisions"), concat!("List ", $one, " revisions"),
-                concat!("Returns a page of revisions of a ", $one, "."),
+                concat!("Returns a list of revisions of a ", $one, "."),
                 [$id, PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, OFFSET, ORDER, VERSIONS_BY, CONTEXT];
                 get concat!($route, "/", $place, "/revisions") => VERSIONS;
             concat!("wp_get_", $one, "_revision"), concat!("Get a ", $one, " revision"),

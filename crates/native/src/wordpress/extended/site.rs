@@ -61,7 +61,7 @@ pub(super) const SETTINGS: &[ToolRow] = &[
         "wp_get_foreign_embed", "Get an external embed", "Returns the oEmbed data with which this site can embed a page of another site.",
             [text("url", "URL to embed.").required(), int("maxwidth", "Maximum width in pixels.").least(1),
              int("maxheight", "Maximum height in pixels.").least(1),
-             flag("discover", "Also discover oEmbed data of providers that WordPress does not know.")];
+             flag("discover", "Also search the page for oEmbed data if WordPress does not list its provider.")];
             get "/oembed/1.0/proxy" => Shape::Whole;
     }[0],
     rows! {

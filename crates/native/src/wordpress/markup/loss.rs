@@ -9,18 +9,19 @@ use super::blocks::{Block, Content, parse};
 use super::shortcodes::shortcodes;
 use super::tokens::{common, excess, tags_and_values, words, words_of};
 
-/// A text counts as a copy of another text if it contains at least this fraction of the other text's words.
+/// A text is treated as a copy of another text if it contains at least this fraction of the other text's words.
 const KEPT: (usize, usize) = (3, 5);
-/// A text counts as derived from a rendering if it contains at least this fraction of the content that only the rendering has.
+/// A text is treated as derived from a rendering if it contains at least this fraction of the content that only the
+/// rendering has.
 const TAKEN: (usize, usize) = (3, 10);
-/// A text with fewer words counts as kept only if it appears word for word, or if a tag, class or URL of its block does,
-/// because single words occur anywhere.
+/// A text with fewer words than this must appear word for word, or a tag, class or URL of its block must appear,
+/// because single words can occur anywhere.
 const FEW: usize = 4;
 /// Tags that reveal nothing about the block that contained them.
 const COMMON_TAGS: [&str; 8] = ["p", "div", "span", "a", "br", "em", "strong", "code"];
 
-/// Markup that a change would lose: names of blocks whose text remains without their comments, and of dynamic blocks
-/// and shortcodes that their rendering replaces.
+/// Markup that a change would lose: the names of blocks whose text remains without their comments, and of dynamic
+/// blocks and shortcodes that are replaced by their rendering.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(in crate::wordpress) struct MarkupLoss {
     /// The number of lost blocks by name.
@@ -62,7 +63,7 @@ pub(in crate::wordpress) fn markup_loss(
     (loss != MarkupLoss::default()).then_some(loss)
 }
 
-/// The number of blocks by name for which `counts` returns true.
+/// Counts, by name, the blocks for which `counts` returns true.
 fn by_name<'t>(content: &Content<'t>, counts: impl Fn(&Block<'t>) -> bool) -> BTreeMap<&'t str, usize> {
     let mut names = BTreeMap::new();
     for block in content.blocks.iter().filter(|block| counts(block)) {
@@ -71,7 +72,7 @@ fn by_name<'t>(content: &Content<'t>, counts: impl Fn(&Block<'t>) -> bool) -> BT
     names
 }
 
-/// The names that occur less often than before, and how much less often.
+/// The names that occur less often than before, each with the difference.
 fn fewer<'t>(before: &BTreeMap<&'t str, usize>, now: &BTreeMap<&str, usize>) -> Vec<(&'t str, usize)> {
     let left = |(name, count): (&&'t str, &usize)| {
         let less = count.saturating_sub(now.get(*name).copied().unwrap_or_default());
@@ -112,7 +113,7 @@ fn bare_blocks(old: &Content<'_>, next: &Content<'_>) -> BTreeMap<String, usize>
     lost
 }
 
-/// The plain HTML at one place of the next text that was not there before.
+/// The plain HTML that is new at one position of the next text.
 struct Bare {
     counts: HashMap<String, usize>,
     /// Runs of fewer than [`FEW`] words.
@@ -175,7 +176,8 @@ fn pieces<'c>(content: &'c Content<'_>, place: Option<&str>) -> Vec<&'c str> {
     }
 }
 
-/// The dynamic blocks and shortcodes of which `new` has fewer. Text that the site shows unchanged is not a shortcode there.
+/// The dynamic blocks and shortcodes that occur less often in `new` than in `source`. A text in brackets that the
+/// site shows unchanged is not a shortcode.
 fn missing_dynamics(
     source: &str,
     rendered: &str,

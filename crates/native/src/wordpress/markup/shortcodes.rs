@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use memchr::memchr;
 
-/// The number of shortcodes by name. `[[name]]` is an escaped shortcode and does not count.
+/// The number of shortcodes by name. `[[name]]` is an escaped shortcode and is not counted.
 pub(super) fn shortcodes(text: &str) -> BTreeMap<&str, usize> {
     let mut found = BTreeMap::new();
     let mut at = 0;

@@ -25,7 +25,7 @@ pub(super) fn tags_and_values(html: &str) -> (HashSet<String>, HashSet<String>) 
     (tags, values)
 }
 
-/// The words of `all` beyond those of `before`, each with its surplus.
+/// The words that occur more often in `all` than in `before`, each with the difference.
 pub(super) fn excess(all: &[String], before: &[String]) -> HashMap<String, usize> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     for word in all {
@@ -40,7 +40,7 @@ pub(super) fn excess(all: &[String], before: &[String]) -> HashMap<String, usize
     counts
 }
 
-/// The number of `words` that `counts` covers, each at most as often as it is counted there.
+/// The number of `words` that are in `counts`. A repeated word is counted at most as often as `counts` contains it.
 pub(super) fn common(words: &[String], counts: &HashMap<String, usize>) -> usize {
     let mut used: HashMap<&str, usize> = HashMap::new();
     let mut found = 0;

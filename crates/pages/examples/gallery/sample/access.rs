@@ -44,7 +44,7 @@ pub(crate) fn keys_made(s: &Sample) -> KeysPage {
     }
 }
 
-/// The answer to a question.
+/// The answer of the access check.
 pub(crate) fn verdict(s: &Sample) -> AccessVerdict {
     let step =
         |check: &str, effect, why: &str, line| AccessStep { check: s.t(check), effect, why: s.t(why), line };

@@ -34,7 +34,7 @@ pub(crate) fn connect(s: &Sample) -> ConnectPage {
     }
 }
 
-/// The self-test of a client that comes with a wrong key.
+/// The self-test of a client that uses a wrong key.
 pub(crate) fn testing(s: &Sample) -> ConnectPage {
     let event = |seconds, severity, text: &str, advice: Option<&str>| SelfTestEvent {
         at: ago(seconds),

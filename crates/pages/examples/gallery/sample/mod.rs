@@ -1,4 +1,5 @@
-//! Lifelike data for every page, with any number of rows, or with hostile text in every place. The tests of the crate use it, too.
+//! Lifelike data for every page, with any number of rows, or with hostile text in every field. The tests of the
+//! crate use it, too.
 
 mod access;
 mod catalogue;
@@ -16,7 +17,7 @@ use dragoman_pages::model::{
 };
 use dragoman_pages::{Markup, page};
 
-/// The moment of all pages: 2026-11-26T04:06:03Z.
+/// The current time on all pages: 2026-11-26T04:06:03Z.
 pub(crate) const NOW: Millis = 1_795_665_963_000;
 
 /// A text with everything that a server could try.
@@ -29,7 +30,7 @@ pub(crate) const HOSTILE: &str = "<script>alert(1)</script>\"><img src=x onerror
 pub(crate) struct Sample {
     /// The rows of each list.
     pub(crate) rows: usize,
-    /// The text that stands in every place, instead of lifelike words.
+    /// The text that replaces every lifelike text.
     pub(crate) hostile: Option<String>,
 }
 
@@ -40,12 +41,12 @@ impl Default for Sample {
 }
 
 impl Sample {
-    /// A text.
+    /// This text, or the hostile text if there is one.
     pub(crate) fn t(&self, text: &str) -> ForeignText {
         ForeignText::from(self.hostile.as_deref().unwrap_or(text))
     }
 
-    /// A text with a number, so that it is different in each row.
+    /// A text with a number, which makes it different in each row.
     pub(crate) fn numbered(&self, text: &str, number: usize) -> ForeignText {
         match &self.hostile {
             Some(hostile) => ForeignText::from(hostile.as_str()),
@@ -54,22 +55,22 @@ impl Sample {
         }
     }
 
-    /// Some texts.
+    /// These texts; none if lists have no rows.
     pub(crate) fn list(&self, texts: &[&str]) -> Vec<ForeignText> {
         if self.rows == 0 { Vec::new() } else { texts.iter().map(|text| self.t(text)).collect() }
     }
 
-    /// A caller; one with a key has a name.
+    /// A caller; if it is a key, with the key's name.
     pub(crate) fn caller(&self, id: &str) -> Caller {
         Caller { id: self.t(id), key: id.starts_with("key:").then(|| self.t("ci-bot")) }
     }
 
-    /// Rows: as many as wanted, made from their numbers.
+    /// Makes the configured number of rows, each from its number.
     pub(crate) fn rows<T>(&self, make: impl Fn(usize) -> T) -> Vec<T> {
         (0..self.rows).map(make).collect()
     }
 
-    /// At most some rows.
+    /// Makes the configured number of rows, but at most `most`.
     pub(crate) fn few<T>(&self, most: usize, make: impl Fn(usize) -> T) -> Vec<T> {
         (0..self.rows.min(most)).map(make).collect()
     }
@@ -101,7 +102,7 @@ impl Sample {
     }
 }
 
-/// A moment some seconds before now.
+/// A time this many seconds before now.
 pub(crate) fn ago(seconds: u64) -> Millis {
     NOW - seconds * 1000
 }

@@ -78,7 +78,7 @@ pub(crate) fn chosen(s: &Sample) -> PlaygroundPage {
     }
 }
 
-/// A run whose server asks something.
+/// A run whose server asks a question.
 pub(crate) fn asking(s: &Sample) -> PlaygroundPage {
     let mark = |number: u32| ProgressMark {
         after_us: 90_000 * u64::from(number),
@@ -116,7 +116,7 @@ pub(crate) fn asking(s: &Sample) -> PlaygroundPage {
     }
 }
 
-/// A tool whose schema no form can show, after a call.
+/// A tool whose schema cannot be shown as a form, after a call.
 pub(crate) fn as_json(s: &Sample) -> PlaygroundPage {
     let mut page = asking(s);
     if let Some(tool) = &mut page.tool {

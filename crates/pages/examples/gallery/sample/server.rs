@@ -8,7 +8,7 @@ use dragoman_pages::model::{
     ServerRow, ServerState, StateChange, StderrLine,
 };
 
-/// A server whose process ends again and again, with changed definitions.
+/// A server whose process exits again and again, with changed definitions.
 pub(crate) fn server(s: &Sample) -> ServerPage {
     let states = [
         ServerState::BackingOff,

@@ -66,7 +66,7 @@ pub(crate) fn call_row(s: &Sample, number: usize) -> CallRow {
     }
 }
 
-/// The record.
+/// The record of calls.
 pub(crate) fn calls(s: &Sample) -> CallsPage {
     CallsPage {
         filter: CallsFilter { since: s.t("24h"), ..CallsFilter::default() },

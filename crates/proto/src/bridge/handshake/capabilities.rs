@@ -15,8 +15,8 @@ const TASKS: &str = "io.modelcontextprotocol/tasks";
 /// tasks: capabilities).
 const EXPERIMENT: &[u8] = br#"{"cancel":{},"requests":{"tools":{"call":{}}}}"#;
 
-/// Translates a client's capabilities, a JSON object, for a server of another era. A value that is not an object
-/// counts as empty.
+/// Translates a client's capabilities, a JSON object, for a server of another era. A value that is not an object is
+/// treated as empty.
 pub fn client_capabilities(capabilities: &[u8], from: &Era, to: &Era) -> Bytes {
     // This shortcut pays off, because capabilities are translated for each call, and most clients cannot be asked
     // anything.
@@ -47,8 +47,8 @@ pub fn client_capabilities(capabilities: &[u8], from: &Era, to: &Era) -> Bytes {
     splice.finish()
 }
 
-/// Translates a server's capabilities, a JSON object, for a client of another era. A value that is not an object
-/// counts as empty.
+/// Translates a server's capabilities, a JSON object, for a client of another era. A value that is not an object is
+/// treated as empty.
 pub fn server_capabilities(capabilities: &[u8], from: &Era, to: &Era) -> Bytes {
     let Ok(all) = Members::of_document(capabilities, MAX_DEPTH) else { return Bytes::from_static(b"{}") };
     let mut splice = Splice::new(capabilities);

@@ -16,8 +16,8 @@ pub struct Envelope<'a> {
     pub capabilities: &'a [u8],
     /// The client's name and version, a JSON object.
     pub client_info: &'a [u8],
-    /// The lowest severity of log messages that the client wants, a JSON string. Without it, the client wants
-    /// no log messages.
+    /// The lowest severity of log messages that the client asks for, a JSON string; `None` if it asks for no log
+    /// messages.
     pub level: Option<&'a [u8]>,
 }
 

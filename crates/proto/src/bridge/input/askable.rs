@@ -1,5 +1,5 @@
-//! The questions that a client can be asked, as bits. Servers may offer more to a client that they can ask, and may
-//! question it before they act.
+//! The questions that a client can be asked, as bits. Servers may offer more features to clients that can be asked,
+//! and may question a client before they act.
 
 use super::declares_question;
 use crate::era::Era;
@@ -45,7 +45,8 @@ impl Askable {
         Self(BITS.iter().map(|(bit, ..)| bit & bits).sum())
     }
 
-    /// The capabilities of a client of this class, a JSON object, as far as the class determines them.
+    /// The capabilities of a client of this class, a JSON object. It contains only capabilities that the class
+    /// determines.
     pub fn capabilities(self) -> String {
         let has = |bit| self.0 & bit != 0;
         let roots = has(1).then_some("\"roots\":{}");

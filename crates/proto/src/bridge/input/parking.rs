@@ -41,8 +41,7 @@ impl Parking {
         Self { server, client, capabilities, asked: 0, open: Vec::new() }
     }
 
-    /// Stores a question from the server. A question that is already open counts as a repetition and is not stored
-    /// again.
+    /// Stores a question from the server. A question that is already open is not stored again.
     ///
     /// # Errors
     /// [`Unaskable`] if the client cannot be asked this question: report that to the server.

@@ -71,7 +71,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Removes several members, as far as they exist.
+    /// Removes the members with these keys, if there are any.
     pub(super) fn remove_all(&mut self, keys: &[&'static str]) {
         for key in keys {
             self.remove(key);

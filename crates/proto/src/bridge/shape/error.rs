@@ -76,7 +76,7 @@ fn broken(error: &mut Draft<'_>, why: &str) {
     error.set("message", message);
 }
 
-/// Returns true if an error says that a resource does not exist, in an era without a code for that.
+/// Returns true if an error reports that a resource does not exist, in an era without a code for that.
 fn is_resource_not_found(method: &str, code: i32, data: Option<&[u8]>, from: &Era) -> bool {
     method == Method::ResourcesRead.name()
         && code == from.resource_not_found

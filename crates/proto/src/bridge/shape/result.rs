@@ -27,7 +27,7 @@ impl<'a> ResultChanges<'a> {
     /// Results that ask for input and results of tasks are not translated here.
     ///
     /// # Errors
-    /// A textual reason, if the result is not an object or has an undeclared type.
+    /// Returns the reason as text, if the result is not an object or has an undeclared type.
     pub fn of(
         method: &str,
         (text, place): (&'a [u8], Span),
@@ -51,7 +51,7 @@ impl<'a> ResultChanges<'a> {
 /// Translates the result of `method` for `to`, as [`ResultChanges`] does in a message.
 ///
 /// # Errors
-/// A textual reason, if `result` is not an object or has an undeclared type.
+/// Returns the reason as text, if `result` is not an object or has an undeclared type.
 pub fn result(method: &str, result: &Bytes, from: &Era, to: &Era, own: &Own<'_>) -> Result<Bytes, String> {
     if from == to {
         return Ok(result.clone());
@@ -60,8 +60,8 @@ pub fn result(method: &str, result: &Bytes, from: &Era, to: &Era, own: &Own<'_>)
     Ok(decided(draft, method, from, to, own)?.finish_or(result))
 }
 
-/// Returns true if the bytes of a result are enough to know that nothing in it changes. This is the case for the usual result
-/// of a tool between two versions with a handshake.
+/// Returns true if the bytes of a result alone show that nothing in it changes. This is the case for the usual
+/// result of a tool between two versions with a handshake.
 fn is_plain_for(method: &str, result: &[u8], from: &Era, to: &Era) -> bool {
     !from.typed_results
         && !to.typed_results

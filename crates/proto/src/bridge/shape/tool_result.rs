@@ -12,13 +12,13 @@ use crate::json::{MAX_DEPTH, Scanner, quote_into, unquote};
 
 static CONTENT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"content\""));
 static FIRST: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"toolResult"));
-/// The end of `content` and of `structuredContent`: one search finds both.
+/// The common end of the names `content` and `structuredContent`: one search finds both.
 static EITHER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"ontent\""));
 /// The start of a hexadecimal escape, which can spell any character of a name.
 static ESCAPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\\u"));
 
-/// Returns true if the bytes of a result are enough to know that [`rewrite`] changes nothing: the result begins with
-/// its content, whose blocks `to` knows, and does not contain, in any spelling, the name of a member that could change.
+/// Returns true if the bytes of a result alone show that [`rewrite`] changes nothing: the result begins with its
+/// content, whose blocks `to` knows, and does not contain, in any spelling, the name of a member that could change.
 pub(super) fn is_plain_for(result: &[u8], to: &Era) -> bool {
     let Some(rest) = result.strip_prefix(b"{\"content\":[") else { return false };
     !to.shapes.tool_result

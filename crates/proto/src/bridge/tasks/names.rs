@@ -113,7 +113,7 @@ pub enum TaskSupport {
     /// The tool never runs as a task.
     #[default]
     Forbidden,
-    /// The tool runs as a task if the client wants that.
+    /// The tool runs as a task if the client asks for it.
     Optional,
     /// The tool runs only as a task.
     Required,
@@ -135,7 +135,7 @@ impl TaskSupport {
     }
 }
 
-/// A listed tool, a JSON object, marked so that it runs as a task if its client wants that.
+/// A listed tool, a JSON object, with the mark that it runs as a task if its client asks for it.
 pub fn supporting_tasks(tool: &[u8]) -> Option<Bytes> {
     let all = Members::of_document(tool, MAX_DEPTH).ok()?;
     let mut splice = Splice::new(tool);

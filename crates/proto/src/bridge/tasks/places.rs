@@ -1,4 +1,4 @@
-//! The spans of task ids in a message, so that they can be replaced with other ids.
+//! The spans of task ids in a message, which the gateway replaces with other ids.
 //!
 //! A span covers a JSON string. This module must not know who owns a task.
 

@@ -15,7 +15,7 @@ pub enum AnnotationError {
         /// The name as annotated.
         name: String,
     },
-    /// Two properties want the same header; case does not matter.
+    /// Two properties have the same header name; case does not matter.
     #[error("{path}: {name:?} is taken by {other}")]
     Repeated {
         /// The path of the annotated property.

@@ -91,7 +91,7 @@ pub(super) fn result<'a>(message: &'a [u8], id: &[u8]) -> Result<&'a [u8], Strin
     result.ok_or_else(|| format!("an answer without result: {}", start_of(message)))
 }
 
-/// The one answer in an event stream; notifications and events without data may precede it.
+/// The only answer in an event stream. Notifications and events without data may precede the answer.
 pub(super) fn answer_in_events(body: &[u8]) -> Result<Cow<'_, [u8]>, String> {
     let mut answer = None;
     for data in events(body) {

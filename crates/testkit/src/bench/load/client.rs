@@ -22,7 +22,7 @@ pub(super) struct Introduction {
     pub(super) askable: bool,
 }
 
-/// The reason why a call did not count.
+/// The reason why a call failed.
 #[derive(Debug)]
 pub(super) enum Fault {
     /// The connection is no longer usable.

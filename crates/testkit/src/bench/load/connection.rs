@@ -1,4 +1,4 @@
-//! One keep-alive connection: it writes a request and reads its response. It knows HTTP, not MCP.
+//! One keep-alive connection: it writes a request and reads its response. This module must not know MCP.
 
 use super::inbox::{Head, Inbox};
 use std::net::{SocketAddr, ToSocketAddrs};

@@ -48,7 +48,7 @@ impl Histogram {
         self.longest
     }
 
-    /// The duration that `percent` of all durations do not exceed; zero if there are none.
+    /// The percentile: `percent` percent of all durations are at most this long. Zero if there are no durations.
     pub(super) fn percentile(&self, percent: u64) -> Duration {
         let rank = (self.count * percent).div_ceil(100).max(1);
         let mut seen = 0;

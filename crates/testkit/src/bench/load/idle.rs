@@ -1,4 +1,4 @@
-//! Idle sessions, which measure the cost of open sessions in a gateway.
+//! Opens idle sessions, which show how much open sessions cost a gateway.
 
 use super::client::{Client, Fault};
 use super::connection::Connection;
@@ -6,8 +6,8 @@ use super::{Options, SET_UP, print_line, wait_for_line};
 use serde_json::json;
 use tokio::time::timeout;
 
-/// Opens all sessions, waits for a line, and ends them. Prints `open` and `closed` with the number of
-/// sessions and of failures.
+/// Opens all sessions, waits for a line on stdin, and ends the sessions. Prints a line after each of the two steps,
+/// with the number of sessions and the number of failures.
 pub(super) async fn run(options: &Options) -> Result<(), String> {
     let open = async {
         let (mut open, mut faults) = (Vec::new(), Vec::new());

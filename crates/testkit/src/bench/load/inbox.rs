@@ -1,4 +1,4 @@
-//! Reads HTTP/1.1 responses from the bytes of one connection. It does not know sockets.
+//! Reads HTTP/1.1 responses from the bytes of one connection. This module must not know sockets.
 
 use bytes::{Buf, BytesMut};
 use memchr::memmem;

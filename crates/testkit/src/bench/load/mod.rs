@@ -29,7 +29,7 @@ pub enum Scenario {
     Session,
     /// Echo calls that cycle through the tools named by `--tool`.
     MuxEcho,
-    /// Sessions that do nothing: opened, held until a line comes on stdin, ended.
+    /// Idle sessions: they are opened, stay open until a line arrives on stdin, and are then ended.
     IdleSessions,
 }
 

@@ -50,12 +50,14 @@ impl Answers {
         }
     }
 
-    /// The same answers, which accept only this version in a handshake.
+    /// Returns the same answers with another `handshake`: the only version that a handshake agrees on; `None`
+    /// allows all versions.
     pub(super) fn agreeing_on(self, handshake: Option<String>) -> Self {
         Self { handshake, ..self }
     }
 
-    /// Reads a message as a server of these versions does: an old server does not know the new metadata.
+    /// Reads a message as a server with these versions would: a server without the stateless version ignores the
+    /// metadata of that version.
     pub(super) fn read<'a>(&self, message: &'a [u8]) -> Option<Request<'a>> {
         let mut request = Request::read(message)?;
         request.modern &= self.era != Era::Legacy;

@@ -21,9 +21,9 @@ enum Kind {
     /// Sent with a Content-Length.
     #[default]
     Sized,
-    /// Sent in chunks, as servers send event streams.
+    /// Sent in chunks, as is usual for event streams.
     Chunked,
-    /// Sent in chunks, the first of which comes when the session ends.
+    /// Sent in chunks, but nothing is sent until the session ends.
     Open(Arc<Session>),
 }
 

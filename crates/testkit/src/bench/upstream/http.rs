@@ -34,7 +34,7 @@ struct Upstream {
     sse: bool,
 }
 
-/// Serves until the process ends or, if this option is set, until stdin closes.
+/// Serves until the process ends; with the option `--until-stdin-closes`, only until stdin closes.
 pub(super) fn run(answers: Answers, options: &Options) -> io::Result<()> {
     let (era, sse) = (options.era, options.sse);
     let upstream = Arc::new(Upstream { answers, sessions: Sessions::default(), era, sse });

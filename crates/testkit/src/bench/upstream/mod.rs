@@ -1,7 +1,7 @@
 //! A fast MCP upstream on one thread: `echo`, `payload` and any number of further tools.
 //!
-//! It answers legacy clients (handshake, sessions) and modern ones (2026-07-28) alike. `answer` decides the
-//! content of answers, and knows no transport; `http` and `stdio` move bytes.
+//! It answers legacy clients (handshake, sessions) and modern ones (2026-07-28) alike. `answer` decides the content
+//! of answers, whatever the transport; `http` and `stdio` move bytes.
 
 mod answer;
 mod body;

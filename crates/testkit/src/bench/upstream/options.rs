@@ -8,9 +8,9 @@ pub(super) const LONGEST_MESSAGE: usize = 16 << 20;
 /// The protocol versions that the upstream supports.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Era {
-    /// All of them, chosen by each message.
+    /// All versions; each message selects its own.
     Both,
-    /// Those with a handshake.
+    /// The versions with a handshake.
     Legacy,
     /// 2026-07-28 only.
     Modern,

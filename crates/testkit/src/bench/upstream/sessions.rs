@@ -92,7 +92,7 @@ fn number(id: &[u8]) -> Option<u64> {
     u64::from_str_radix(std::str::from_utf8(id).ok()?, 16).ok()
 }
 
-/// A panic of a thread that holds the lock leaves nothing half done, so a poisoned lock is still usable.
+/// Locks a mutex, even a poisoned one: a thread that panics while it holds the lock leaves no incomplete change.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -135,7 +135,7 @@ fn post(
     Ok(true)
 }
 
-/// Refuses a session in the wording in which it was forgotten.
+/// Refuses a session with the error message that was selected when the session was forgotten.
 fn refused(out: &mut TcpStream, server: &Fickle, session: Option<&str>, id: &Value) -> io::Result<bool> {
     let wording = server.wording(session);
     server.refused(wording.name);

@@ -1,9 +1,10 @@
 //! An upstream that behaves correctly until it is told to fail: it crashes, hangs, forgets its sessions, changes its
 //! lists, cuts streams. A file of words (`switches`) controls it, at any time and over any transport.
 //!
-//! Every call carries a nonce. The server writes it into a ledger when it executes the call, and into each answer,
-//! question, log message and progress notification, so that a run can prove which client got what, and how often.
-//! It uses plain threads and no runtime. It must not use any of the product's code, because it judges that code.
+//! Every call carries a nonce. The server writes the nonce into a ledger when it executes the call, and into each
+//! answer, question, log message and progress notification. So a run can prove which client received which
+//! messages, and how often. The server uses plain threads and no runtime. It must not use any of the product's
+//! code, because it tests that code.
 //!
 //! ```text
 //! fickle --stdio | --http 127.0.0.1:0 [--era handshake|both|stateless] [--switch FILE] [--ledger FILE] [--start-ms N] [--more-tools N]

@@ -1,4 +1,4 @@
-//! A message in, an answer out; sessions; announcements. It knows no transport.
+//! A message in, an answer out; sessions; announcements. This module must not know any transport.
 
 use super::Lifecycle;
 use super::session::{Session, lock};
@@ -45,7 +45,8 @@ pub(super) struct Fickle {
     /// Streams of stateless clients, each with the id of its request.
     listeners: Mutex<Vec<(Value, Sender<Value>)>>,
     last: AtomicU64,
-    /// For each number of `forget`, the wording in which the sessions that were opened before it are refused.
+    /// The values that the switch `forget` has had, each with the wording for refusing the sessions that were
+    /// opened before it.
     forgotten: Mutex<BTreeMap<u64, &'static Wording>>,
 }
 
@@ -67,7 +68,7 @@ impl Fickle {
         server
     }
 
-    /// The same server with this number of further tools.
+    /// The same server with this number of additional tools.
     pub(super) fn with_more(self, more_tools: usize) -> Self {
         Self { more_tools, ..self }
     }
@@ -82,7 +83,8 @@ impl Fickle {
         self.last.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Takes these switches, and remembers what they forget: a forgotten session stays forgotten, with the same wording.
+    /// Applies these switches. Also records which sessions they forget, and with which wording, because a forgotten
+    /// session stays forgotten.
     fn take(&self, switches: Switches) {
         let number = switches.number("forget");
         if number > 0 {
@@ -99,12 +101,12 @@ impl Fickle {
         first.or(forgotten.last_key_value()).map_or(wording::named(None), |(_, wording)| *wording)
     }
 
-    /// The highest number of `forget` so far.
+    /// The highest value of the switch `forget` so far.
     fn epoch(&self) -> u64 {
         lock(&self.forgotten).last_key_value().map_or(0, |(number, _)| *number)
     }
 
-    /// Opens a session for a client that introduced itself with this message.
+    /// Opens a session for the client that sent this `initialize` message.
     pub(super) fn open(&self, initialize: &Value) -> (String, Arc<Session>) {
         let capabilities = initialize["params"]["capabilities"].clone();
         let session = Arc::new(Session::new(self.epoch(), capabilities));

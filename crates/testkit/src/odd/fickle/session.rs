@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// One session.
 #[derive(Debug, Default)]
 pub(super) struct Session {
-    /// The highest value of the switch `forget` when it was opened.
+    /// The highest value that the switch `forget` had when the session was opened.
     pub(super) epoch: u64,
     pub(super) capabilities: Value,
     /// The stream of notifications, while it is open.
@@ -22,7 +22,7 @@ impl Session {
         Self { epoch, capabilities, ..Self::default() }
     }
 
-    /// Opens the stream of notifications, in place of any other.
+    /// Opens the stream of notifications, and replaces the previous stream, if any.
     pub(super) fn listen(&self) -> Receiver<Value> {
         let (sender, receiver) = channel();
         *lock(&self.listener) = Some(sender);
@@ -49,7 +49,7 @@ impl Session {
     }
 }
 
-/// Locks a mutex; a panic of a thread that holds it leaves nothing half done.
+/// Locks a mutex, even a poisoned one: a thread that panics while it holds the lock leaves no incomplete change.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -40,18 +40,18 @@ impl Switches {
         self.0.contains(word)
     }
 
-    /// The values of every `KEY=VALUE`.
+    /// All values that are set for `key`.
     pub(super) fn all<'a>(&'a self, key: &str) -> impl Iterator<Item = &'a str> {
         let key = format!("{key}=");
         self.0.iter().filter_map(move |word| word.strip_prefix(key.as_str()))
     }
 
-    /// The value of `KEY=VALUE`.
+    /// The first value that is set for `key`.
     pub(super) fn text(&self, key: &str) -> Option<&str> {
         self.all(key).next()
     }
 
-    /// The number of `KEY=NUMBER`; 0 if it is not set.
+    /// The number that is set for `key`; 0 if there is none.
     pub(super) fn number(&self, key: &str) -> u64 {
         self.text(key).and_then(|text| text.parse().ok()).unwrap_or(0)
     }

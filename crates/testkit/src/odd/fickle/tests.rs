@@ -1,4 +1,4 @@
-//! The fickle upstream has to fail exactly as it is told; otherwise a run with it proves nothing.
+//! The fickle upstream has to fail exactly as its switches specify; otherwise a run with it proves nothing.
 
 use super::server::{Fickle, Voice, watch};
 use super::session::Session;

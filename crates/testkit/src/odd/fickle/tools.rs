@@ -1,5 +1,5 @@
-//! The tools: listing and calling them. Each call contains a nonce, which returns in everything that the call
-//! causes.
+//! The tools: listing and calling them. Each call contains a nonce, which is repeated in every message that the
+//! call causes.
 
 use super::server::{Fickle, LEVEL, Voice, capabilities, die};
 use super::session::Session;
@@ -52,7 +52,7 @@ pub(super) fn list(switches: &Switches, capabilities: &Value) -> Vec<Value> {
     tools
 }
 
-/// One of many tools that nobody calls, of a realistic size.
+/// A tool of realistic size that no client calls; there may be many of them.
 pub(super) fn filler(number: usize) -> Value {
     let text = |what: &str| json!({ "type": "string", "description": format!("The {what} that entry {number} concerns.") });
     json!({
@@ -81,7 +81,7 @@ pub(super) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Executes it: a result, or an error object.
+    /// Executes the call; returns a result or an error object.
     pub(super) fn run(&self, voice: &mut dyn Voice) -> Result<Value, Value> {
         let params = &self.request["params"];
         let name = params["name"].as_str().unwrap_or_default();

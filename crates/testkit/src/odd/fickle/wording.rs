@@ -3,7 +3,7 @@
 /// One way to refuse a session.
 #[derive(Clone, Copy, Debug)]
 pub struct Wording {
-    /// Its name in the switches.
+    /// The wording's name in the switches.
     pub name: &'static str,
     /// The HTTP status.
     pub status: &'static str,

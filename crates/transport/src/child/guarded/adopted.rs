@@ -1,5 +1,6 @@
 //! Reaps processes for which no other code in this process waits: those that a killed guardian left behind, and all
-//! orphans if this process is the first of a container. This module must not know what these processes were.
+//! orphans if this process is the init process (PID 1) of a container. This module must not know the purpose of
+//! these processes.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +13,8 @@ use super::super::stat::ProcessStat;
 /// The children for which other code in this process waits.
 static OWN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
-/// Starts a child for which its owner waits, and registers it before the reaper can mistake it for an unknown process.
+/// Starts a child, and registers it before the reaper can mistake it for an unknown process. The owner of the child
+/// waits for its end.
 pub(in super::super) fn own_child<T, E>(
     start: impl FnOnce() -> Result<T, E>,
     id: impl FnOnce(&T) -> Option<u32>,
@@ -64,9 +66,9 @@ impl Reaper {
 }
 
 /// Reaps unknown processes. Waiting for "any child" would take the status of children whose owners wait for it, so
-/// each child is checked first. If this process is the first of a container, every child without an owner is unknown.
-/// Otherwise, programs that use this library may have children of their own; then the unknown processes are the
-/// children in other sessions, such as holders and servers.
+/// each child is checked first. If this process is the init process of a container, every child without an owner is
+/// unknown. Otherwise, programs that use this library may have children of their own; then the unknown processes
+/// are the children in other sessions, such as holders and servers.
 fn reap() {
     let own = OWN.lock();
     let first = getpid().is_init();

@@ -32,7 +32,7 @@ pub(in super::super) struct HeldServer {
     caps: ChildCaps,
     /// The cap that the server has reached, or may have reached.
     cap: Option<CapUse>,
-    /// True if no process is left, or if no holder is left that could report.
+    /// True if none of the server's processes is left, or if the holder is gone and can report nothing more.
     gone: bool,
 }
 
@@ -51,7 +51,7 @@ impl HeldServer {
     /// Waits until the server's program runs, and returns its process id.
     ///
     /// # Errors
-    /// Returns the system's reason why the program does not run; `BrokenPipe` if the holder or the guardian was
+    /// Returns the system's error if the program cannot be run; `BrokenPipe` if the holder or the guardian was
     /// killed.
     pub(in super::super) async fn started(&mut self) -> io::Result<u32> {
         match timeout(EXECUTED, self.next()).await {
@@ -91,7 +91,8 @@ impl HeldServer {
         self.gone
     }
 
-    /// Asks the whole tree to end. When the server itself ends, the holder does this without being asked.
+    /// Asks the whole tree to end. When the server itself ends, the holder ends the rest of the tree without being
+    /// asked.
     pub(in super::super) fn terminate(&self) {
         if !self.ended {
             self.say(HolderWord::End);

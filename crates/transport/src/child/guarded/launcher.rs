@@ -65,7 +65,7 @@ impl Launcher {
     /// Ensures that there is a guardian. Always call this function in the runtime of the same thread.
     ///
     /// # Errors
-    /// Fails if there is no guardian; then there will probably never be one.
+    /// Fails if no guardian can be started. Later attempts will then probably fail as well.
     pub(in super::super) async fn prepare(&mut self) -> io::Result<()> {
         if self.guardian.as_ref().is_some_and(|guardian| *guardian.alive.borrow()) {
             return Ok(());

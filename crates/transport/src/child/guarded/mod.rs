@@ -1,6 +1,6 @@
-//! The gateway's side of guarded children: starting the guardian, starting servers through it, receiving reports of their
-//! ends, and reaping the processes that no other code reaps. Linux only. This module must know nothing about the other processes
-//! except their messages.
+//! The gateway's side of guarded children: starting the guardian, starting servers through it, receiving reports of
+//! their ends, and reaping the processes that no other code reaps. Linux only. This module must not know anything
+//! about the other processes except their messages.
 
 mod adopted;
 mod held;

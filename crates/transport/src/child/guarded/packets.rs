@@ -11,8 +11,8 @@ use tokio::{io::Interest, net::UnixDatagram};
 
 use super::super::guardian::{message::Frame, socket};
 
-/// One end of [`socket::pair`]. The inner type is meant for unordered datagrams, but all calls on it are those of
-/// `socket`.
+/// One end of [`socket::pair`]. The inner type is intended for datagram sockets; packets are sent and received only
+/// by the functions of [`socket`].
 pub(super) struct PacketSocket(UnixDatagram);
 
 impl PacketSocket {
@@ -55,7 +55,7 @@ impl PacketSocket {
         socket::send(&self.0, frame, &[])
     }
 
-    /// Tells the other end that nothing more will follow.
+    /// Signals to the other end that nothing more will follow.
     pub(super) fn close(&self) {
         // If the other end is gone, it needs no signal.
         let _ = shutdown(&self.0, Shutdown::Write);

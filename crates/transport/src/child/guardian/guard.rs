@@ -21,8 +21,8 @@ use super::{
     tree,
 };
 
-/// The time that holders have to end their trees once the gateway is gone; after that, everything is killed. Holders
-/// need less time, but one of them may be suspended.
+/// The time that holders have to end their trees once the gateway is gone; after that, everything is killed.
+/// Holders normally need less time, but a holder may be suspended.
 const HOLDERS: Duration = Duration::from_millis(2500);
 
 /// The pause between two checks of processes that are being killed.
@@ -62,7 +62,7 @@ struct Guard {
     signals: OwnedFd,
     sees_processes: bool,
     holders: Vec<Pid>,
-    /// True if a holder was killed, and processes that it left behind may still exist.
+    /// True if a holder was killed whose processes may still exist.
     has_strays: bool,
     /// The time at which everything is killed, once the gateway is gone.
     kill_at: Option<Instant>,

@@ -1,6 +1,6 @@
 //! The holder of one server: it is the server's parent, and reaps everything that the server leaves behind. It ends
-//! the whole tree when the server ends, when the gateway requests this, or when the gateway is gone. It exits when
-//! nothing is left. This module must not know lines.
+//! the whole tree when the server ends, when the gateway requests this, or when the gateway is gone. The holder
+//! exits when no process is left. This module must not know what the server reads or writes.
 //!
 //! A tree is gone exactly when this process has no children. A descendant whose parent has ended becomes a child of the
 //! nearest ancestor that adopts orphans, which is this process.
@@ -285,8 +285,8 @@ struct HolderEvents {
     control: bool,
 }
 
-/// Waits, for at most `patience`, until one of these descriptors can be read or has lost its other end. The result
-/// contains true for each such descriptor.
+/// Waits, for at most `patience`, until one of these descriptors can be read or its other end is closed. Returns
+/// true for each descriptor to which this applies.
 pub(super) fn readable(places: &[std::os::fd::BorrowedFd<'_>], patience: Option<Duration>) -> Vec<bool> {
     let mut polled: Vec<PollFd<'_>> =
         places.iter().map(|place| PollFd::from_borrowed_fd(*place, PollFlags::IN)).collect();

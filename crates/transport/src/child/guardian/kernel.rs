@@ -1,4 +1,4 @@
-//! The requests to the kernel that have no safe function: to fork, and to receive signals as bytes of a file. This is
+//! The system calls that have no safe wrapper: forking, and receiving signals through a file descriptor. This is
 //! the guardian's only file with `unsafe`. This module must not know what forks are for.
 #![allow(unsafe_code)]
 

@@ -20,8 +20,8 @@ pub(crate) enum GuardianOrder {
         /// The hard limit.
         hard: Option<u64>,
     },
-    /// Starts a server. With the packet come the descriptors of the server's stdin, stdout and stderr, the socket to
-    /// its holder, and the file with its program.
+    /// Starts a server. The packet carries the descriptors of the server's stdin, stdout and stderr, of the socket
+    /// to its holder, and of the file with its program.
     Start {
         /// The time between SIGTERM and SIGKILL, in milliseconds.
         grace: u32,

@@ -10,17 +10,17 @@
 //! |---|---|
 //! | `message` | the messages between these processes, as bytes; pure |
 //! | `socket` | packets with attached descriptors |
-//! | `kernel` | forks, and signals as bytes of a file: all `unsafe` code |
+//! | `kernel` | forks, and signals through a file descriptor: all `unsafe` code |
 //! | `guard` | the guardian: forks holders, ends the processes that a killed holder left behind |
 //! | `holder` | the parent of one server: reaps, ends the whole tree |
 //! | `server` | a holder's child until the server's program replaces it |
 //! | `tree` | descendants in `/proc`, and signals to them |
 //!
-//! There is a holder for each server, because the orphans of a common parent would no longer show to which server they
-//! belonged. The server itself adopts no orphans: most programs never reap unknown children. The guardian and the
-//! holders have one thread and no runtime, because only such a process may continue after a fork. Each holder has a
-//! socket whose other end only the gateway holds. When that end is closed, for whatever reason, the holder ends its
-//! tree. This module must not know the gateway's side, which is in `guarded`.
+//! There is one holder for each server: if servers had a common parent, it could not be determined to which server
+//! an orphan belongs. The server itself adopts no orphans: most programs never reap unknown children. The guardian
+//! and the holders have one thread and no runtime, because only such a process may continue after a fork. Each
+//! holder has a socket whose other end only the gateway holds. When that end is closed, for whatever reason, the
+//! holder ends its tree. This module must not know the gateway's side, which is in `guarded`.
 
 mod guard;
 mod holder;
@@ -48,9 +48,9 @@ const ROLE: &str = "guardian-of-children";
 /// True if this program calls [`enter`] first.
 static ENTERED: AtomicBool = AtomicBool::new(false);
 
-/// Runs the guardian if this process was started as one, and returns the process's exit code after that. Call this
-/// function before anything else, and in particular before there is a second thread. If this function is not called, children are
-/// ended by their process groups.
+/// Runs the guardian if this process was started as one, and then returns the process's exit code. Call this
+/// function before anything else, and in particular before there is a second thread. If this function is not
+/// called, children are ended by their process groups.
 pub fn enter() -> Option<ExitCode> {
     if std::env::args_os().nth(1).is_some_and(|first| first == ROLE) {
         return Some(guard_stdin().map_or(ExitCode::from(2), ExitCode::from));

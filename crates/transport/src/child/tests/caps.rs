@@ -5,7 +5,7 @@ use crate::child::{CapUse, ChildCaps, Exit};
 
 const MIB: u64 = 1 << 20;
 
-/// The end of a script under these caps, without a request to end.
+/// Runs a script under these caps until it ends without being asked to.
 async fn ends(script: &str, caps: ChildCaps) -> Exit {
     let spec = Spec { caps, ..Spec::new("sh").arg("-c").arg(script) };
     let (_supervisor, child) = start(&spec, Limits::default()).await;

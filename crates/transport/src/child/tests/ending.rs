@@ -1,4 +1,4 @@
-//! The ends of children: however a child is ended, no process of it remains.
+//! Tests of how children end: in every case, none of their processes remains.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -122,7 +122,7 @@ async fn a_dropped_stop_goes_on() {
     ends(child.handle().pid()).await;
 }
 
-/// Ends a process that this test started and that is in none of our groups.
+/// Kills a process that this test started and that belongs to no child's process group.
 fn kill(pid: u32) {
     let pid = rustix::process::Pid::from_raw(pid.try_into().unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();

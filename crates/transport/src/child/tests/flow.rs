@@ -1,4 +1,5 @@
-//! Children that do not read, or write too much: memory and waiting times are bounded, and no other child is affected.
+//! Tests with children that do not read, or that write too much: memory and waiting times are bounded, and no other
+//! child is affected.
 
 use std::time::Instant;
 

@@ -39,8 +39,8 @@ fn state(pid: u32) -> Option<char> {
     stat.rsplit_once(')')?.1.trim_start().chars().next()
 }
 
-/// Returns true if a process runs. This is false for an orphan that has ended and that the machine's first process
-/// has not reaped.
+/// Returns true if a process runs. Returns false for an orphan that has ended but has not been reaped by the init
+/// process.
 fn runs(pid: u32) -> bool {
     assert!(Path::new("/proc/self/stat").exists(), "these tests look into /proc");
     !matches!(state(pid), None | Some('Z' | 'X'))
@@ -56,7 +56,7 @@ async fn ends(pid: u32) {
     .await;
 }
 
-/// This is not a test, but the guardian of the other tests, which start their own program again in this role.
+/// Not a test: the guardian of the other tests, which start this test program again with only this function.
 #[cfg(target_os = "linux")]
 #[expect(clippy::disallowed_methods, reason = "the harness has nothing to report")]
 #[test]

@@ -1,4 +1,4 @@
-//! A child that several single-threaded runtimes share, as in the gateway.
+//! Tests of a child that several single-threaded runtimes share, as in the gateway.
 
 use std::sync::mpsc;
 

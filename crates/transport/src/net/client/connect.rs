@@ -23,7 +23,7 @@ use super::{ClientLimits, ProxyUse};
 /// The maximum number of addresses of a checked host to try through a proxy.
 const TRIES: usize = 4;
 
-/// The location of an origin, taken from a URL once, and the proxy on the way there.
+/// The host and port of an origin, parsed once from a URL, and the proxy through which the origin is reached.
 #[derive(Debug)]
 pub(super) struct ConnectTarget {
     origin: TcpTarget,
@@ -38,7 +38,7 @@ struct ProxyHop {
     proxy: Arc<ForwardProxy>,
     tcp: TcpTarget,
     tls: Option<ServerName<'static>>,
-    /// True if requests are passed on by the proxy (absolute form), false if they go through a tunnel.
+    /// True if the proxy forwards each request (absolute form), false if requests go through a tunnel.
     forwards: bool,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Trusts<'a> {
 }
 
 impl ConnectTarget {
-    /// The target of a URL. Requests with `tunnels` go through a tunnel even if they need no TLS.
+    /// Creates the target of a URL. If `tunnels` is true, a proxy opens a tunnel even for requests without TLS.
     pub(super) fn of(uri: &Uri, proxy: &ProxyUse, tunnels: bool) -> Result<Self, ClientError> {
         let bad = |reason| ClientError::BadUrl { url: uri.to_string(), reason };
         let secure = match uri.scheme_str() {
@@ -112,8 +112,9 @@ impl ConnectTarget {
         self.connect_to(self.origin.look_up(), trusts, http2, limits).await
     }
 
-    /// Connects to an address that `look_up` returns for the host's name. The name is looked up only once, so the checked address
-    /// is also the one that is used, whatever the name server answers next.
+    /// Connects to an address that `look_up` returns for the host's name. The name is looked up only once, so the
+    /// address that is used is one that was checked, even if the name server would return another address next
+    /// time.
     async fn connect_to(
         &self,
         look_up: impl Future<Output = io::Result<Vec<SocketAddr>>>,
@@ -165,7 +166,8 @@ impl ConnectTarget {
         Ok(addrs)
     }
 
-    /// Records a connection before its first byte, because the address decides whether the content can be trusted.
+    /// Records a connection before its first byte is sent, because its address decides whether the content can be
+    /// trusted.
     fn note(&self, is_public: bool) {
         if is_public {
             self.seen.public.store(true, Ordering::SeqCst);
@@ -285,7 +287,7 @@ mod tests {
 
     use super::*;
 
-    /// A name that no name server knows.
+    /// A host name that never resolves.
     const NAME: &str = "http://rebound.invalid/";
 
     async fn reached(found: &[&str], reach: Reach) -> (Result<SocketAddr, ClientError>, TcpListener) {
@@ -327,7 +329,8 @@ mod tests {
         }
     }
 
-    /// The `CONNECT` lines that a proxy gets for a name with these addresses; it refuses all but the last.
+    /// The `CONNECT` lines that a proxy receives for a name with these addresses. The proxy refuses all of them
+    /// except the last.
     async fn tunnelled(found: &[&str], reach: Reach) -> (Result<bool, ClientError>, Vec<String>) {
         use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -97,7 +97,7 @@ pub enum ClientError {
         /// The file, and the reason.
         source: TlsFileError,
     },
-    /// The proxy on the way to the host cannot be reached.
+    /// The proxy for the host cannot be reached.
     #[error("cannot reach {host} through its proxy: {source}")]
     Proxy {
         /// Host and port.
@@ -105,7 +105,7 @@ pub enum ClientError {
         /// The reason, which names the proxy.
         source: Box<Self>,
     },
-    /// The proxy does not lead to the host.
+    /// The proxy did not connect to the host.
     #[error("the proxy {proxy} did not connect to {host}: {why}")]
     ProxyRefused {
         /// Host and port.

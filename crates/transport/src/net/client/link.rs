@@ -282,7 +282,7 @@ impl Link {
     }
 
     /// Returns true if, since the link became idle, the upstream has sent nothing and has kept the connection open.
-    /// Removes the waker of the task that last waited on the link.
+    /// Also removes the waker of the task that last waited for the link.
     pub(super) fn is_quiet(&mut self) -> bool {
         self.poll_read(&mut [0], &mut Context::from_waker(Waker::noop())).is_pending()
     }

@@ -12,7 +12,7 @@
 //! | `origin`, `pool` | one origin: sending and retrying; its connections that are not in use |
 //! | `connect` | a new connection: addresses and their checks, proxy, TLS |
 //! | `tcp`, `tunnel`, `stream` | the steps of connecting: TCP to a host, a tunnel through a proxy; the byte stream |
-//! | `route` | the proxy and the TLS settings on the way to an origin |
+//! | `route` | the proxy and the TLS settings for reaching an origin |
 //! | `link` | one HTTP/1.1 connection |
 //! | [`http1`] | HTTP/1.1 as bytes: requests written, answers read |
 //! | `request_body` | a request's body: bytes, or pieces that are sent as they become available |
@@ -174,9 +174,9 @@ impl Origin {
         self.0.name()
     }
 
-    /// Sends a request, and waits for the answer's head. Of the request's URL, only path and query are used; `Host` is
-    /// set if it is missing. If a kept connection turns out to be dead, it is replaced once; see [`Replay`].
-    /// Idempotent methods count as [`Replay::Always`].
+    /// Sends a request, and waits for the answer's head. Only the path and the query of the request's URL are used;
+    /// `Host` is set if it is missing. If a kept connection turns out to be dead, it is replaced once; see
+    /// [`Replay`]. Idempotent methods count as [`Replay::Always`].
     ///
     /// [`ClientLimits::connect_timeout`] limits the time for connecting. The caller limits the time for the answer:
     /// drop the future, or use [`Self::request_until`]. Dropping the future cancels the request.

@@ -1,4 +1,4 @@
-//! One origin (scheme, host, port) with its connections: either idle HTTP/1.1 connections, of which the newest is used
+//! One origin (scheme, host, port) with its connections: either idle HTTP/1.1 connections, where the newest is used
 //! first, or a single HTTP/2 connection that all requests share. This module must not know what is requested.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -50,15 +50,16 @@ pub(super) struct OriginState {
     limits: ClientLimits,
     /// The current [`ClientLimits::connect_timeout`], in milliseconds.
     connect_ms: AtomicU64,
-    /// The settings of TLS, and those of TLS to a proxy.
+    /// The TLS settings for the origin, and those for a proxy.
     trust: Trust,
     proxy_trust: Trust,
-    /// The form of requests that a proxy passes on; `None` if they go to the origin, directly or through a tunnel.
+    /// The absolute form, if a proxy forwards the requests; `None` if they go to the origin directly or through a
+    /// tunnel.
     proxied: Option<AbsoluteForm>,
     head: HeadLimits,
     permits: Arc<Semaphore>,
     pool: Mutex<Pool>,
-    /// Held while connecting to an origin that may support HTTP/2, so that only one connection is made.
+    /// Locked while connecting to an origin that may support HTTP/2, so that only one connection is made.
     dialing: tokio::sync::Mutex<()>,
 }
 

@@ -1,6 +1,6 @@
-//! Recognizes addresses of the public network. If an outsider chooses the host, only public addresses may be requested
-//! (server-side request forgery). The ranges come from the registries of special addresses (RFC 6890 and later IANA
-//! entries). This module must not know why a request is made.
+//! Recognizes addresses of the public network. If an untrusted party chooses the host, requests may go only to
+//! public addresses, to prevent server-side request forgery. The ranges come from the registries of special
+//! addresses (RFC 6890 and later IANA entries). This module must not know why a request is made.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -1,5 +1,5 @@
-//! The way from this machine to an origin: the proxy in between, and the settings of TLS. This module must not know who chose the
-//! way.
+//! The route from this machine to an origin: the proxy, if any, and the TLS settings. This module must not know who
+//! chose the route.
 
 use std::sync::{Arc, LazyLock};
 
@@ -11,15 +11,15 @@ use super::tls::Trust;
 static ENVIRONMENT: LazyLock<EnvironmentProxies> =
     LazyLock::new(|| EnvironmentProxies::read(&|name| std::env::var(name).ok()));
 
-/// The proxies that this process's environment names; they are read once.
+/// Returns the proxies that this process's environment names. The environment is read only once.
 pub fn environment_proxies() -> &'static EnvironmentProxies {
     &ENVIRONMENT
 }
 
-/// The way to an origin. Connections are shared only by requests with equal routes.
+/// The route to an origin. Connections are shared only by requests with equal routes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Route {
-    /// The proxy in between.
+    /// The proxy, or the rule that selects it.
     pub proxy: ProxyUse,
     /// The trusted authorities and the client's certificate; those of the [`Client`](super::Client) if there are none.
     pub trust: Option<Trust>,

@@ -18,7 +18,7 @@ pub(super) enum WireStream {
     Nested(Box<TlsStream<TlsStream<TcpStream>>>),
 }
 
-/// Calls a method of the stream inside.
+/// Calls a method of the inner stream, whichever variant it is.
 macro_rules! inner {
     ($wire:expr, $stream:ident => $call:expr) => {
         match $wire {

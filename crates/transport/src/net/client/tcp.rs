@@ -18,7 +18,7 @@ pub(super) struct TcpTarget {
 }
 
 impl TcpTarget {
-    /// The target with this host, which may have brackets, and this port.
+    /// Creates a target from a port and a host, which may be in brackets.
     pub(super) fn new(host: &str, port: u16) -> Self {
         // A URL has `[::1]`; the resolver expects `::1`.
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
@@ -26,7 +26,7 @@ impl TcpTarget {
         Self { name, host, port }
     }
 
-    /// The address, if the host is written as one.
+    /// The host's IP address, if the host is an address and not a name.
     pub(super) fn address(&self) -> Option<IpAddr> {
         self.host.parse().ok()
     }
@@ -36,8 +36,8 @@ impl TcpTarget {
         Ok(lookup_host((self.host.as_str(), self.port)).await?.collect())
     }
 
-    /// The addresses of the host, at least one: the host itself if it is written as an address, otherwise those that `look_up`
-    /// returns.
+    /// The addresses of the host, at least one: the host itself if it is an IP address, otherwise the addresses
+    /// that `look_up` returns.
     pub(super) async fn resolve(
         &self,
         look_up: impl Future<Output = io::Result<Vec<SocketAddr>>>,
@@ -50,8 +50,9 @@ impl TcpTarget {
         if found.is_empty() { Err(failed(io::Error::other("the name has no address"))) } else { Ok(found) }
     }
 
-    /// Tries one address after the other, in the resolver's order; also returns the address that answered. Each gets an equal
-    /// share of the remaining time, so an address that swallows packets (often IPv6 without a route) does not use up all of it.
+    /// Tries one address after the other, in the resolver's order; also returns the address that answered. Each
+    /// gets an equal share of the remaining time, so an address that never answers (often IPv6 without a route)
+    /// does not use up all of it.
     pub(super) async fn connect_any(
         &self,
         addrs: &[SocketAddr],

@@ -59,7 +59,7 @@ pub struct TlsFileError {
 struct FileTrust {
     files: Arc<TlsFiles>,
     loaded: Mutex<Option<LoadedFiles>>,
-    /// Raised by each change after the first loading.
+    /// Incremented whenever the files change after they were first loaded.
     generation: AtomicU64,
 }
 

@@ -86,10 +86,10 @@ pub struct LocalAnswer {
     path: PathBuf,
 }
 
-/// Sends a request to the process that listens in a folder, over a connection of its own.
+/// Sends a request to the process that listens in a folder, over a separate connection.
 ///
 /// # Errors
-/// Fails if nobody listens there, or if no valid answer arrives in time.
+/// Fails if no process listens there, or if no valid answer arrives in time.
 pub async fn ask(folder: &Path, request: &LocalRequest<'_>) -> Result<LocalAnswer, LocalClientError> {
     let path = folder.join(SOCKET);
     let mut stream = connect(folder, &path).await?;

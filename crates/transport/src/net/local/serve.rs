@@ -13,8 +13,8 @@ use crate::net::{ConnectionCap, Handler, ServeError, ServerLimits, Stop};
 /// The maximum number of open connections. Commands and pages of one user need a few.
 const CONNECTIONS: usize = 64;
 
-/// Serves the socket until `stop`, then removes its file, and returns when the last request is done or the drain time
-/// is over. A connection of another user is closed; root counts as this user.
+/// Serves the socket until `stop`, then removes its file, and returns when the last request is done or the drain
+/// time is over. Connections of other users, except root, are closed.
 pub async fn serve_local(
     socket: LocalSocket,
     handler: impl Handler,
@@ -37,8 +37,8 @@ pub async fn serve_local(
     .await
 }
 
-/// Serves the socket to everybody whom the permissions of its file admit. Its connections have the same limits as those of
-/// other addresses, and are counted together with them.
+/// Serves the socket to every user whom the file's permissions allow to connect. The connections have the same
+/// limits as connections to other addresses, and are counted together with them.
 pub async fn serve_local_clients(
     socket: LocalSocket,
     handler: impl Handler,
@@ -80,7 +80,7 @@ pub(super) fn is_own(stream: &UnixStream) -> io::Result<bool> {
     Ok(may_come_in(uid, rustix::process::geteuid().as_raw()))
 }
 
-/// Returns true for the own user and for root.
+/// Returns true if `uid` is this process's user (`own`) or root.
 fn may_come_in(uid: u32, own: u32) -> bool {
     uid == 0 || uid == own
 }

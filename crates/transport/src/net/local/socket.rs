@@ -1,4 +1,4 @@
-//! The listening socket of a folder. At most one process listens in a folder: the one that holds the lock. This
+//! The listening socket of a folder. At most one process listens in a folder: the process that holds the lock. That
 //! process may replace a socket that an earlier process left behind. This module must not know what is served.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};

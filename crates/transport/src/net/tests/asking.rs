@@ -182,7 +182,7 @@ async fn an_upstream_that_closes_between_requests_is_not_noticed() {
     upstream.await.unwrap();
 }
 
-/// An upstream that answers once, takes the second request of the connection, and closes without an answer.
+/// An upstream that answers one request, reads the second request of the connection, and closes without an answer.
 async fn closing_mid_request(replay: Replay) -> (Result<String, ClientError>, usize) {
     let (addr, listener) = raw().await;
     let (origin, stop) = (plain(addr), Stop::new());

@@ -1,4 +1,4 @@
-//! Files for TLS to an upstream: own authorities, a certificate of the client, and files that change.
+//! Tests of the files for TLS to an upstream: custom authorities, a client certificate, and files that change.
 
 use std::path::PathBuf;
 
@@ -29,7 +29,8 @@ impl Authority {
         (params.signed_by(&key, &self.0).unwrap().pem(), key.serialize_pem())
     }
 
-    /// A server for `localhost`; its clients need a certificate of `clients`, if given.
+    /// Starts a server for `localhost`. If `clients` is given, each client needs a certificate that this authority
+    /// issued.
     fn serve(&self, clients: Option<&Self>) -> Served {
         let (cert, key) = self.signed("localhost");
         let client_ca = clients.map(|clients| clients.0.pem());
@@ -194,7 +195,7 @@ async fn an_idle_connection_ends_when_the_files_change() {
     served.finish().await;
 }
 
-/// Two settings with the same files are different routes, and each setting is equal to itself.
+/// Two settings are different routes even if they have the same files; each setting is equal to itself.
 #[test]
 fn settings_are_compared_by_identity() {
     let trust = || Trust::from_files(TlsFiles::default());

@@ -1,4 +1,4 @@
-//! The common parts of the tests: a server on a free port, and raw HTTP/1.1 over a socket.
+//! Helpers that the tests share: a server on a free port, and raw HTTP/1.1 over a socket.
 
 mod answering;
 mod asking;

@@ -17,7 +17,7 @@ use crate::budget::Part;
 use crate::net::client::{ProxyUse, Reach};
 use crate::net::{Client, ClientError, ClientLimits, Protocol, Route, Trust};
 
-/// A proxy: it opens tunnels, and passes on requests in absolute form, to the one origin that it knows.
+/// A proxy that opens tunnels to one origin, and forwards requests in absolute form to the same origin.
 struct Proxy {
     address: std::net::SocketAddr,
     heads: Arc<Mutex<Vec<String>>>,

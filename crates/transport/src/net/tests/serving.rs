@@ -122,7 +122,8 @@ async fn connections_over_the_cap_are_told_so() {
     served.finish().await;
 }
 
-/// Reports when a request for `/wait` has arrived, and answers it when permitted; answers other requests immediately.
+/// Returns a handler that notifies `came` when a request for `/wait` has arrived, and answers it after `go` is
+/// notified. The handler answers other requests immediately.
 fn gated(came: Arc<Notify>, go: Arc<Notify>) -> impl super::Handler {
     move |request: Request<Incoming>, _| {
         let (came, go) = (came.clone(), go.clone());

@@ -20,7 +20,7 @@ use crate::net::{Client, ClientError, ClientLimits, Origin, Protocol, ResponseBo
 
 type Piece = io::Result<Bytes>;
 
-/// Pieces that a test sends one by one; dropping the sender ends the body.
+/// A body whose pieces a test sends one by one; dropping the sender ends the body.
 struct Given(mpsc::Receiver<Piece>);
 
 impl PieceSource for Given {
@@ -46,7 +46,8 @@ fn origin(addr: SocketAddr, protocol: Protocol) -> Origin {
 
 type Asking = tokio::task::JoinHandle<Result<Response<ResponseBody>, ClientError>>;
 
-/// A request under way to a raw upstream, at its connection.
+/// Starts a streamed request to a raw upstream. Returns the sender of the body's pieces, the task that waits for
+/// the answer, and the upstream's end of the connection.
 async fn under_way(length: Option<u64>) -> (mpsc::Sender<Piece>, Asking, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let origin = origin(listener.local_addr().unwrap(), Protocol::Auto);
@@ -250,7 +251,7 @@ async fn http2_streams_and_resets() {
     served.finish().await;
 }
 
-/// Zeros, as many as the connection takes; counts them.
+/// A body of `left` zeros, which counts the bytes that the connection has taken.
 struct Zeros {
     piece: Bytes,
     left: u64,
@@ -266,7 +267,7 @@ impl PieceSource for Zeros {
     }
 }
 
-/// The largest number of bytes that may be under way: in the buffers of two sockets, and in pieces.
+/// The largest number of bytes that may be in transit: in the buffers of two sockets, and in pieces.
 const UNDER_WAY: u64 = 16 << 20;
 
 #[tokio::test]

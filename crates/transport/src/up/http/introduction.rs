@@ -49,7 +49,8 @@ impl HttpLink {
         Ok(hello)
     }
 
-    /// Interprets a failure of the first message after the introduction.
+    /// Interprets the failure of the first message after the introduction: a lost session means that the upstream
+    /// does not keep sessions.
     fn first_failure(&self, why: LinkError) -> LinkError {
         match why {
             LinkError::Status { status: status @ (400 | 404 | 410), body } if self.has_session() => {

@@ -17,7 +17,7 @@ pub struct MuxCall {
     pub(super) items: mpsc::Receiver<MuxItem>,
     /// An item that arrived before the first call of `next`.
     pub(super) early: Option<MuxItem>,
-    /// Receives the reason why the request could not be sent, if this becomes known only afterwards.
+    /// Receives the reason why the request could not be sent, if the failure becomes known later.
     pub(super) sending: Option<oneshot::Receiver<LinkError>>,
     /// The exchange's entry among the clients' calls, if it serves a client's call.
     pub(super) open: Option<OpenCall>,
@@ -55,8 +55,8 @@ impl MuxCall {
         self
     }
 
-    /// Returns the failure of the exchange. The request counts as unsent if the child has ended and cannot have read the line
-    /// of the request.
+    /// Returns the failure of the exchange. The request is treated as unsent if the child has ended and cannot have
+    /// read the line of the request.
     fn failed(&self, why: LinkError) -> LinkError {
         let is_end = matches!(&why, LinkError::Child(e) if e.is_final());
         if is_end && self.line.as_ref().is_some_and(QueuedLine::is_unread) { why.unsent() } else { why }
@@ -106,7 +106,7 @@ impl MuxCall {
         Ok(())
     }
 
-    /// Ends the open call if the server rejected the request, because the server then does not work on the call.
+    /// Ends the open call if the server did not accept the request: the server then does not work on the call.
     fn unless_taken(&self, why: &LinkError) {
         if let Some(open) = self.open.as_ref().filter(|_| why.not_executed() || why.is_status()) {
             open.over();

@@ -1,5 +1,5 @@
-//! Determines from the beginning of a message which request the message answers. This is used for messages that are too long
-//! to be kept. This module must not know how long messages may be.
+//! Determines which request a message answers, from only the beginning of the message. This is used for messages
+//! that are too long to be kept. This module must not know how long messages may be.
 
 /// Returns the `id` in the beginning of a message, if it is a number and only scalar members precede it.
 pub(super) fn named_in(beginning: &[u8]) -> Option<u64> {

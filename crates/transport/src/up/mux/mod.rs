@@ -51,7 +51,7 @@ pub enum MuxFault {
     /// No memory became free for a message, so it was dropped.
     #[error("the server sent a large message, which was dropped: {0}")]
     OutOfMemory(OutOfMemory),
-    /// The server ended its event stream, and thereby the session.
+    /// The server ended its event stream, which ends the session.
     #[error("the server closed its event stream")]
     Ended,
     /// The event stream broke.
@@ -118,7 +118,7 @@ pub struct MuxRoom {
 #[derive(Debug, Clone)]
 pub(in crate::up) struct Mux(Arc<MuxShared>);
 
-/// The input for a stream's messages. Dropping it closes the mux.
+/// The end of a mux into which the stream's messages are put. Dropping this value closes the mux.
 #[derive(Debug)]
 pub(in crate::up) struct Intake {
     mux: Mux,
@@ -260,9 +260,10 @@ impl Mux {
         self.0.waiting.lock().get(&key).map(|call| call.items.clone())
     }
 
-    /// Returns the channel of the exchange that a notification or question concerns: the exchange that the message names, or the
-    /// only exchange that the message can be about. This is decided when the message arrives, so that no answer overtakes the
-    /// message.
+    /// Returns the channel of the exchange that a notification or question concerns: the exchange that the message
+    /// names. Without a name, a question concerns the newest exchange of a client, and an unknown notification or a
+    /// cancellation concerns the only exchange of a client. This is decided when the message arrives, so that no
+    /// answer overtakes the message.
     fn concerned(&self, frame: &Frame) -> Option<mpsc::Sender<MuxItem>> {
         let notice = Notice::from_name(&frame.method());
         if let Some(named) = key_in(frame, frame.meta(meta::SUBSCRIPTION_ID)).and_then(|key| self.sender(key))
@@ -288,9 +289,9 @@ impl Intake {
         self.mux.take(text)
     }
 
-    /// Reports a dropped message. The exchange whose id is in the message's `beginning` fails; without an id, the only
-    /// waiting exchange fails. If several exchanges are waiting and none is named, the affected exchange runs into its
-    /// deadline, and the others are not disturbed.
+    /// Reports a dropped message. The exchange whose id is in the message's `beginning` fails; without an id, the
+    /// only waiting exchange fails. If several exchanges are waiting and the id is missing, none of them fails, and
+    /// the affected exchange runs into its deadline.
     pub(in crate::up) fn left_out(&self, why: MuxFault, beginning: &[u8]) {
         tracing::warn!("{why}");
         let mut waiting = self.mux.0.waiting.lock();
@@ -340,7 +341,7 @@ fn note_dropped() {
     if dropped.is_power_of_two() {
         tracing::warn!(
             dropped,
-            "servers send messages faster than clients read them; dropped messages that are not answers"
+            "servers send messages faster than clients read them; messages other than answers were dropped"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! The common parts of the tests of links: a server on a free port that does only what a test requests.
+//! Helpers that the tests of links share: a server on a free port that does only what a test requests.
 
 mod sse;
 mod sse_failing;

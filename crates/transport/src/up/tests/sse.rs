@@ -1,4 +1,4 @@
-//! HTTP+SSE with servers that conform, each in its own way.
+//! Tests of HTTP+SSE with servers that conform to the protocol, each in its own way.
 
 use bytes::Bytes;
 use proto::era::V2024_11_05;

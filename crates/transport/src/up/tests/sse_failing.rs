@@ -1,4 +1,4 @@
-//! HTTP+SSE with servers that misbehave, or that use another protocol.
+//! Tests of HTTP+SSE with servers that misbehave, or that use another protocol.
 
 use std::time::Duration;
 

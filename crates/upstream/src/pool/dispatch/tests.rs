@@ -20,7 +20,7 @@ fn class(bits: u8) -> LinkClass {
     LinkClass { version: "2025-11-25", askable: Askable::from_bits(bits) }
 }
 
-/// A pool, its clock, and the messages that it sent to its owners.
+/// A pool, its clock, and the actions that the pool has requested.
 struct World {
     dispatch: Dispatch,
     now: Instant,
@@ -63,7 +63,7 @@ impl World {
         })
     }
 
-    /// An owner with an open link that it has used once.
+    /// Creates an owner with an open link that the owner has used once; returns the link's number.
     fn owner(&mut self, owner: OwnerId, bits: u8) -> SlotId {
         let ticket = self.ask(owner, bits, None);
         self.pass(RULES.further_after);

@@ -1,11 +1,11 @@
-//! Links that nobody needs: those that have been idle long enough, and the one that is closed first if another server
-//! needs a process. This module must not know other pools.
+//! Links that are not needed: those that have been idle long enough, and the link that is closed first if another
+//! server needs a process. This module must not know other pools.
 
 use std::time::{Duration, Instant};
 
 use super::{Binding, Dispatch, Slot, SlotId, Ticket, Waiter};
 
-/// A link on which nothing runs. `Ord` gives the order in which such links are closed.
+/// A link that carries no call. The order by `Ord` is the order in which such links are closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spare {
     /// True if the link has an owner, which would lose the state that the server keeps for it.
@@ -17,8 +17,8 @@ pub struct Spare {
 }
 
 impl Dispatch {
-    /// Removes and returns the links without an owner that have not been used for `idle_for`, or for the time for
-    /// which such links are kept.
+    /// Removes the links that have no owner and have been idle for `idle_for` or for `PoolRules::unowned_rest`,
+    /// whichever is shorter; returns their numbers.
     pub fn shed(&mut self, idle_for: Duration, now: Instant) -> Vec<SlotId> {
         let rest = idle_for.min(self.rules.unowned_rest);
         let is_old = |slot: &Slot| {
@@ -32,15 +32,15 @@ impl Dispatch {
         old
     }
 
-    /// Returns true if this link has no owner, and any owner may get it.
+    /// Returns true if this link has no owner, and can be given to any owner.
     pub fn is_free(&self, slot: SlotId, now: Instant) -> bool {
         let is_free =
             |slot: &Slot| slot.owner.is_none() && slot.is_idle(now) && slot.binding == Binding::None;
         self.slots.get(&slot).is_some_and(is_free)
     }
 
-    /// Returns the link that is closed first if another server needs a process: a link without an owner, or else a link
-    /// that its owner has not used for the time for which it is reserved for that owner.
+    /// Returns the link that is closed first if another server needs a process: a link without an owner or, if
+    /// there is none, a link whose reservation has ended because its owner has not used it for long enough.
     pub fn spare(&self, now: Instant) -> Option<Spare> {
         self.spare_after(self.rules.owned_rest, now)
     }
@@ -73,8 +73,8 @@ impl Dispatch {
         is_same
     }
 
-    /// Returns true if this request is the first one that waits, and a link would be opened for its owner if other
-    /// pools had not used up the budget.
+    /// Returns true if this request is the first in the queue, and a link would be opened for its owner if the
+    /// budget were not used up.
     pub fn lacks_room(&self, ticket: Ticket, now: Instant) -> bool {
         let is_due = |waiter: &Waiter| {
             waiter.ticket == ticket && now.saturating_duration_since(waiter.since) >= self.patience(waiter)

@@ -1,4 +1,5 @@
-//! Tests the queue of turns over random orders of events, against a record of what the callers know.
+//! Tests the queue of turns over random orders of events, and compares it with a separate record of turns and
+//! waiting calls.
 
 use std::collections::VecDeque;
 
@@ -17,7 +18,7 @@ enum Happening {
     Again,
     /// One of the holds on the turn ends.
     End,
-    /// A waiting call is gone.
+    /// A waiting call is cancelled.
     Go(usize),
 }
 
@@ -30,7 +31,7 @@ fn happening() -> impl Strategy<Value = Happening> {
     ]
 }
 
-/// The queue, and what the callers know, recorded independently of the queue.
+/// The queue, and the expected turns and waiting calls, recorded independently of the queue.
 struct Callers {
     queue: TurnQueue,
     parties: [TurnParty; 4],
@@ -102,7 +103,8 @@ impl Callers {
         }
     }
 
-    /// Records the calls that begin: the one that came first, with all others of its party, and nobody else.
+    /// Checks and records the calls that begin: the first waiting call and all other calls of its party, and no
+    /// others.
     fn begin(&mut self, begun: &[Ticket]) {
         let Some((_, party)) = self.waiting.front().copied() else { return assert!(begun.is_empty()) };
         if self.turn.is_some_and(|(current, _)| current != party) {

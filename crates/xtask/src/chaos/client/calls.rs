@@ -7,11 +7,11 @@ use std::time::Duration;
 /// The outcome of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum End {
-    /// It was answered with this text.
+    /// The call was answered with this text.
     Answered(String),
-    /// It was answered with an error.
+    /// The call was answered with an error.
     Failed(String),
-    /// It got no answer.
+    /// The call got no answer.
     Lost(String),
 }
 
@@ -33,7 +33,7 @@ impl Called {
 }
 
 impl Client {
-    /// An argument with this value is replaced with the call's nonce, for tools with their own name for it.
+    /// A placeholder for the call's nonce, for tools that have their own name for the argument.
     pub(crate) const OWN_NONCE: &str = "$nonce";
 
     /// Calls a tool with these arguments and a new nonce. An answer must contain the nonce.

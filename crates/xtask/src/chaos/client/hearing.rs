@@ -16,7 +16,7 @@ const FAULTS: usize = 20;
 pub(crate) struct Hearing {
     /// The client's name, which is its answer to every question.
     name: String,
-    /// The root that it names; its name if none is set.
+    /// The root that the client names; the client's name if no root is set.
     root: Option<String>,
     heard: Mutex<Heard>,
     news: Condvar,
@@ -127,8 +127,8 @@ impl Hearing {
         }
     }
 
-    /// Takes a message as the answer to its request. Its text must not contain another client's nonce, and there must
-    /// be only one answer.
+    /// Takes a message as the answer to its request. The answer must not contain another client's nonce, and there
+    /// must be only one answer to each request.
     pub(crate) fn take_answer(&self, message: &Value) {
         self.check_nonces("an answer", message);
         let id = message["id"].as_u64().unwrap_or_default();
@@ -180,8 +180,7 @@ impl Hearing {
         }
     }
 
-    /// Records each nonce that does not belong to a call of this client; messages about calls must contain
-    /// one.
+    /// Reports each nonce in a message that does not belong to a call of this client.
     pub(crate) fn check_nonces(&self, what: &str, message: &Value) {
         let text = message.to_string();
         let foreign: Vec<&str> = {

@@ -33,7 +33,7 @@ const ROUNDS: usize = 5;
 /// The reason why a request has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// It was answered with an error.
+    /// The request was answered with an error.
     Refused(String),
     /// No answer arrived.
     Lost(String),
@@ -50,7 +50,7 @@ pub(crate) struct Client {
     session: Option<String>,
     /// The value of the header `Authorization`.
     authorization: Option<String>,
-    /// The last id of a request; clients that continue the same session share it.
+    /// The id of the last request; clients that continue the same session share this counter.
     last: Arc<AtomicU64>,
     /// The connections of streams, which are shut down at the end.
     streams: Mutex<Vec<TcpStream>>,
@@ -97,7 +97,7 @@ impl Client {
         Ok(Arc::new(client))
     }
 
-    /// Creates a client that continues this one's session, at this address.
+    /// Creates a client that continues this client's session at another address.
     pub(crate) fn resumed(&self, address: SocketAddr) -> Arc<Self> {
         Arc::new(Self {
             era: self.era,
@@ -111,7 +111,7 @@ impl Client {
         })
     }
 
-    /// Sends a request and waits for its result; meanwhile it answers questions.
+    /// Sends a request and waits for its result; answers the server's questions in the meantime.
     pub(crate) fn request(&self, method: &str, params: &Value, within: Duration) -> Result<Value, Failure> {
         let deadline = Instant::now() + within;
         let mut params = params.clone();
@@ -273,7 +273,7 @@ impl Client {
         });
     }
 
-    /// The result of the request `id`, whose answer starts with this reply.
+    /// Reads the result of the request `id`; `reply` is the beginning of the answer.
     fn read_answer(&self, reply: &mut Reply, id: u64, deadline: Instant) -> Result<Value, Failure> {
         let answer = if reply.is_stream() {
             self.answer_in_stream(reply, id, deadline)?

@@ -68,7 +68,7 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
     if missing.is_empty() { Ok(()) } else { Err(missing.join(", ")) }
 }
 
-/// The capabilities of a client: there are two kinds of clients for each version.
+/// The capabilities of a client: for each version, one client declares none, and one declares sampling.
 fn kind(number: usize) -> Value {
     if number < Era::ALL.len() { json!({}) } else { json!({ "sampling": {} }) }
 }

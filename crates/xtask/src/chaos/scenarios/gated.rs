@@ -1,5 +1,5 @@
-//! A server offers a tool only to clients that can be asked: stateless clients that can be asked see it,
-//! others do not.
+//! A server offers a tool only to clients that can be asked: such clients see the tool, even without a session, and
+//! other clients do not.
 
 use super::Scenario;
 use crate::chaos::client::Era;

@@ -36,7 +36,7 @@ pub(super) const ALL: &[Scenario] = &[
     },
 ];
 
-/// The promised time is half a second; a busy machine needs more.
+/// The time after which a list is late: the guaranteed time is half a second, but a busy machine needs more.
 const AT_ONCE: Duration = Duration::from_millis(2500);
 
 fn first_contact(play: &mut Play<'_>) -> Result<(), String> {
@@ -97,7 +97,7 @@ fn over_pipes(play: &mut Play<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Introduces itself and lists tools; returns the answer and the time that it took.
+/// Introduces a client and lists tools; returns the list and the time that it took.
 fn list_over(child: &mut std::process::Child) -> Result<(Value, Duration), String> {
     let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
         return Err("no pipes".to_owned());

@@ -60,8 +60,8 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
     }
 }
 
-/// Makes calls that cause questions and messages; returns the faults. The client itself finds foreign
-/// messages.
+/// Makes calls that cause questions and messages; returns the failures. The client itself detects messages for
+/// other clients.
 fn talks(name: &str, askable: bool, aside: bool, client: &Arc<Client>) -> Vec<String> {
     let mut failed = Vec::new();
     for round in 0..ROUNDS {

@@ -16,7 +16,7 @@ pub(super) const ALL: &[Scenario] = &[Scenario {
     run,
 }];
 
-/// Longer than the time for which the server keeps a connection.
+/// A pause that is longer than the time for which the server keeps an idle connection.
 const PAUSE: Duration = Duration::from_millis(5900);
 const CALLS: usize = 8;
 

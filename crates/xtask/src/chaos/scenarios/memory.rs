@@ -61,7 +61,7 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
     clients[0].call("up__read", json!({}), SOON).text().map(drop)
 }
 
-/// The reason why a call has no end.
+/// The reason why a call got no answer; `None` if the call was answered.
 fn lost(end: &End) -> Option<&str> {
     match end {
         End::Lost(why) => Some(why),

@@ -1,4 +1,4 @@
-//! Many clients of many kinds with one stdio server: few processes, and no client is rejected.
+//! Many clients of many types use one stdio server: few processes run, and no client is rejected.
 
 use super::Scenario;
 use crate::chaos::client::{Client, Era};
@@ -31,7 +31,7 @@ pub(super) const ALL: &[Scenario] = &[
 
 /// The maximum number of processes: one shared process, and four for callers that can be asked.
 const MOST: usize = 5;
-/// The number of clients, one after the other, none of which ends its session.
+/// The number of clients that connect one after the other; none of them ends its session.
 const CLIENTS: usize = 35;
 
 fn run(play: &mut Play<'_>) -> Result<(), String> {
@@ -65,20 +65,21 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
     if without.is_empty() { Ok(()) } else { Err(without.join("; ")) }
 }
 
-/// The number of sessions that declare all capabilities, and stay in use while others call.
+/// The number of sessions that declare all capabilities and are used while others make calls.
 const SESSIONS: usize = 50;
 /// The number of callers in a burst.
 const CALLERS: usize = 20;
 /// The number of bursts of each kind, which alternate.
 const BURSTS: usize = 10;
-/// The maximum number of measurements. Another one is made if the earlier ones were too slow, because a pause of the machine
-/// disturbs only one of them, but a fault disturbs all.
+/// The maximum number of measurements. If one is too slow, another one is made: a pause of the machine disturbs
+/// only one measurement, but a fault disturbs all of them.
 const ROUNDS: usize = 3;
-/// The callers that can be asked may take at most this many times as long as those that share a link.
+/// The maximum duration of calls by clients that can be asked, as a multiple of the duration for clients that share
+/// a link.
 const TIMES: u32 = 3;
-/// The number of consecutive checks of the processes during which a process that is ending may still exist.
+/// The number of consecutive checks during which a process that is ending may still exist.
 const LEAVING: usize = 10;
-/// A difference below this is noise of the machine.
+/// The difference below which a time is not evaluated, because it may be noise of the machine.
 const NOISE: Duration = Duration::from_millis(30);
 
 fn crowded(play: &mut Play<'_>) -> Result<(), String> {
@@ -117,14 +118,14 @@ fn crowded(play: &mut Play<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// The maximum number of processes that existed for longer than a process takes to end while its successor
-/// starts.
+/// The maximum number of processes, without those that exist only briefly because they are ending while their
+/// successors start.
 fn lasting(counts: &[usize]) -> usize {
     counts.windows(LEAVING).filter_map(|window| window.iter().min()).max().copied().unwrap_or(usize::MAX)
 }
 
-/// Opens all sessions and lets both kinds of callers call alternately: returns the times of the plain callers and of those that
-/// can be asked.
+/// Opens all sessions, and lets clients that cannot be asked and clients that can be asked make calls in turn;
+/// returns the times of both groups.
 fn bursts(stage: &Stage<'_>) -> Result<(Times, Times), String> {
     let everything = json!({ "sampling": {}, "elicitation": {}, "roots": { "listChanged": true } });
     let opened = |number: usize, eras: &[Era], kind: &Value| {
@@ -163,7 +164,7 @@ fn bursts(stage: &Stage<'_>) -> Result<(Times, Times), String> {
     Ok(times)
 }
 
-/// Returns true if the callers that can be asked waited no longer than is allowed.
+/// Returns true if the clients that can be asked waited no longer than allowed.
 fn is_prompt((shared, asked): &(Times, Times)) -> bool {
     asked.p99() <= (shared.p99() * TIMES).max(NOISE)
 }

@@ -1,5 +1,5 @@
-//! A server is killed and started again under load: callers of tools that only read notice nothing, calls that were
-//! certainly not executed wait, and no call runs twice.
+//! A server is killed and started again under load: callers of read-only tools notice nothing, calls that were
+//! certainly not executed wait, and no call is executed twice.
 
 use super::Scenario;
 use crate::chaos::client::{Client, End, Era};
@@ -34,7 +34,7 @@ const AWAY: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(5)]
 /// The error of a request that may be sent again, because the server has certainly not acted on it.
 const NOT_EXECUTED: &str = "\"retry\":true";
 
-/// Returns the capabilities of a client. Two of three clients can be asked, so they use links of their own.
+/// Returns the capabilities of a client. Two of three clients can be asked, so they use dedicated links.
 fn capabilities(number: usize) -> Value {
     match number % 3 {
         0 => json!({}),
@@ -47,11 +47,11 @@ fn capabilities(number: usize) -> Value {
 #[derive(Default)]
 struct Seen {
     calls: usize,
-    /// Reads without an answer.
+    /// Read-only calls that failed, or got no answer.
     failed: Vec<String>,
-    /// Answered calls that are not in the ledger.
+    /// The nonces of answered calls; all of them must be in the ledger.
     answered: Vec<String>,
-    /// Failed writes whose error states that they were not executed: nonce and error.
+    /// Failed calls of `write` whose error states that they were not executed: nonce and error.
     unexecuted: Vec<(String, String)>,
     /// Calls that ended without an answer or an error.
     lost: Vec<String>,
@@ -167,7 +167,7 @@ fn restart(up: &mut Upstream, http: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Alternates calls that only read with calls that must not run twice.
+/// Makes calls of read-only tools and calls that must not be executed twice, in turn.
 fn calls(client: &Arc<Client>, over: &AtomicBool) -> Seen {
     let mut seen = Seen::default();
     while !over.load(Ordering::Relaxed) {

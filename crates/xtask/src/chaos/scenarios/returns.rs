@@ -1,4 +1,4 @@
-//! A server that was down returns: all clients are notified without having asked.
+//! A server that was unavailable becomes available again: all clients are notified without a request.
 
 use super::Scenario;
 use crate::chaos::measure::BUSY;
@@ -15,9 +15,10 @@ pub(super) const ALL: &[Scenario] = &[Scenario {
     run,
 }];
 
-/// The longest time between two checks of a server that is down, in the first minute: a second, and 20 % for their spread.
+/// The longest time between two checks of an unavailable server in the first minute: one second, and 20 % of random
+/// variation.
 const LOOK: Duration = Duration::from_millis(1200);
-/// The time after which a server that was seen must have been announced.
+/// The time within which clients must be notified, once the server has been seen to be available.
 const ANNOUNCED: Duration = Duration::from_secs(1);
 const CHANGED: &str = "notifications/tools/list_changed";
 

@@ -1,4 +1,4 @@
-//! A server forgets its sessions and reports this in its own way: clients notice nothing.
+//! A server forgets its sessions, and reports this with its own wording: clients notice nothing.
 
 use super::Scenario;
 use crate::chaos::client::Era;
@@ -6,7 +6,7 @@ use crate::chaos::scenario::Play;
 use crate::chaos::stage::SOON;
 use serde_json::json;
 
-/// The names of the fickle server's wordings.
+/// The names of the wordings that the fickle server can use.
 pub(super) const WORDINGS: [(&str, &str); 12] = [
     ("lost-404-32001", "404-32001"),
     ("lost-404-32600", "404-32600"),

@@ -29,15 +29,15 @@ pub(super) const ALL: &[Scenario] = &[Scenario {
     run,
 }];
 
-/// The number of clients in the short form, too.
+/// The number of clients, also in the short form.
 const CLIENTS: usize = 50;
 /// The time after which a call must have ended in any case.
 const ENDS: Duration = Duration::from_secs(40);
-/// The number of additional descriptors, and the memory, that may remain: the allocator and the pools keep
-/// them.
+/// The additional descriptors and memory that the gateway may use afterwards, because its allocator and its pools
+/// keep them.
 const MORE_DESCRIPTORS: usize = 24;
 const MORE_KIB: u64 = 64 << 10;
-/// The time after which they must have been returned, because idle connections to servers are closed after a
+/// The time within which the gateway must return to this level: idle connections to servers are closed after a
 /// minute.
 const BACK: Duration = Duration::from_secs(75);
 
@@ -127,8 +127,8 @@ fn calm(stage: &Stage<'_>, servers: &[(bool, Upstream)], tries: usize) -> Result
     Ok(())
 }
 
-/// Opens as many clients at once as in the storm, half of which can be asked. Each pool keeps some of the links that it
-/// opened for them, so the gateway holds equally many before and after the storm.
+/// Opens as many clients at once as the storm does; half of them can be asked. Each pool keeps some of the links
+/// that it opened for these clients, so the gateway has the same number of links before and after the storm.
 fn crowd(stage: &Stage<'_>, servers: &[(bool, Upstream)]) -> Result<(), String> {
     let visit = |number: usize| {
         let capabilities = if number.is_multiple_of(2) { json!({}) } else { json!({ "sampling": {} }) };

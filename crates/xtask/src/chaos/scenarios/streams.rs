@@ -1,4 +1,4 @@
-//! Streams that are cut: those of calls, before the answer, and those of notices.
+//! Streams break off: those of calls before the answer, and those of notifications.
 
 use super::Scenario;
 use crate::chaos::client::End;

@@ -1,4 +1,4 @@
-//! Dragoman is stopped or killed and started again: lists are available with all servers down, and sessions
+//! Dragoman is stopped or killed and started again: lists are available while all servers are down, and sessions
 //! continue.
 
 use super::Scenario;
@@ -34,8 +34,8 @@ pub(super) const ALL: &[Scenario] = &[
     },
 ];
 
-/// A list that is kept waits for no server. A list of a server that is unknown waits half a second, so this time distinguishes
-/// them.
+/// The time within which a stored list is available: it does not wait for any server. A list that is not stored
+/// waits half a second for its server, so this time distinguishes the two cases.
 const AT_ONCE: Duration = Duration::from_millis(400);
 
 fn is_whole(names: &[String]) -> bool {
@@ -69,7 +69,8 @@ fn lists(play: &mut Play<'_>) -> Result<(), String> {
     if missing.is_empty() { Ok(()) } else { Err(missing.join(", ")) }
 }
 
-/// Starts the gateway again with the same configuration, after it was asked to end or killed.
+/// Starts the gateway again with the same configuration. Before that, the gateway is asked to end or, if `asked` is
+/// false, killed.
 fn restart(play: &mut Play<'_>, asked: bool) -> Result<(), String> {
     if let Some(mut gateway) = play.stage.gateway.take() {
         if asked && !gateway.end(2 * SOON) {

@@ -1,4 +1,5 @@
-//! Ten servers, of which one hangs, or which all list a thousand tools. A list is ready in time in any case.
+//! Ten servers, with two variants: one of the servers hangs, or all of them list a thousand tools. Lists are
+//! available in time in both cases.
 
 use super::Scenario;
 use crate::bench::procfs::cpu_nanos;
@@ -29,9 +30,10 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 const NAMES: [&str; 10] = ["s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9"];
-/// The number of lists for each client after its first one.
+/// The number of times that each client fetches the list after the first time.
 const LISTS: usize = 40;
-/// The time that the first list may wait for an unknown server; in addition, the machine may be busy.
+/// The time for which the first list may wait for a server that is not known yet; a busy machine needs additional
+/// time.
 const FIRST: Duration = Duration::from_millis(500);
 const NOISE: Duration = Duration::from_millis(300);
 
@@ -64,8 +66,8 @@ fn hangs(play: &mut Play<'_>) -> Result<(), String> {
     if late || hanging.1.p99() > healthy.1.p99() * 3 + NOISE { Err(line) } else { Ok(()) }
 }
 
-/// The times of the first lists of a client of each version, and of later lists. Each list contains the tools of at
-/// least this many servers.
+/// Measures how long one client of each version waits for its first list and for later lists. Each list must
+/// contain tools of at least this many servers.
 fn contacts(stage: &Stage<'_>, servers: usize) -> Result<(Times, Times), String> {
     let (mut first, mut later) = (Times::default(), Times::default());
     for era in Era::ALL {
@@ -88,16 +90,18 @@ fn contacts(stage: &Stage<'_>, servers: usize) -> Result<(Times, Times), String>
     Ok((first, later))
 }
 
-/// The time that the gateway takes for one page.
+/// The maximum CPU time that the gateway may use for one page.
 const PAGE: Duration = Duration::from_millis(2);
-/// The factor for a build without optimization, in which a page of 2 000 tools takes 5 ms instead of 0.8 ms: six times as long.
-/// With a smaller factor, both builds have to keep well below the promised time.
+/// The factor for a build without optimization. In such a build, a page of 2 000 tools takes 5 ms instead of 0.8
+/// ms, which is six times as long. The smaller factor makes sure that both builds stay well below the guaranteed
+/// time.
 const UNOPTIMIZED: u32 = 4;
-/// The number of times that each client fetches all pages: at least the first number, and more often while a page is late. The
-/// fastest time of each page counts, because other work of the machine makes no page faster.
+/// The minimum and maximum number of times that each client fetches all pages; fetching ends when no page is late
+/// any more. Only the fastest time of each page is used, because other work on the machine cannot make a page
+/// faster.
 const ROUNDS: std::ops::RangeInclusive<usize> = 3..=15;
-/// The memory beside the bytes of lists, in KiB: 16 MiB for fetching and sending them, and 0.8 KiB for each of the 10 000 tools,
-/// for the record of definitions.
+/// The memory that the gateway may use in addition to the lists themselves, in KiB: 16 MiB for fetching and sending
+/// them, and 0.8 KiB for the record of each of the 10 000 tools' definitions.
 const BESIDE: u64 = (16 + 8) << 10;
 
 fn thousands(play: &mut Play<'_>) -> Result<(), String> {
@@ -143,7 +147,7 @@ fn thousands(play: &mut Play<'_>) -> Result<(), String> {
     if late.is_empty() && is_little { Ok(()) } else { Err(line) }
 }
 
-/// The least time that the gateway takes for each page of the list of tools.
+/// The shortest CPU time that the gateway used for each page of the list of tools.
 fn fastest_pages(stage: &Stage<'_>, client: &Client) -> Result<Vec<Duration>, String> {
     let mut fastest: Vec<Duration> = Vec::new();
     for round in 0..*ROUNDS.end() {

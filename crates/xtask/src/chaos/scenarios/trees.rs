@@ -1,4 +1,4 @@
-//! Whole process trees end with Dragoman, however it ends.
+//! Whole process trees end together with Dragoman, no matter how Dragoman ends.
 
 use super::Scenario;
 use crate::chaos::client::Era;
@@ -8,11 +8,11 @@ use crate::chaos::stage::SOON;
 use serde_json::json;
 use std::time::Duration;
 
-/// A helper in the background that holds no pipe.
+/// A command that starts a background process without any of the server's pipes.
 const BACKGROUND: &str = "sleep 1000 </dev/null >/dev/null 2>&1 &";
-/// A helper in the background with its own session, which holds no pipe.
+/// A command that starts a background process in its own session, without any of the server's pipes.
 const OWN_SESSION: &str = "setsid sleep 1000 </dev/null >/dev/null 2>&1 &";
-/// A server that ignores SIGTERM.
+/// A shell command that makes the server ignore SIGTERM.
 const DEAF: &str = "trap '' TERM;";
 
 pub(super) const ALL: &[Scenario] = &[
@@ -77,7 +77,7 @@ fn killed(play: &mut Play<'_>) -> Result<(), String> {
     }
 }
 
-/// Every stage ends with a SIGTERM, after which no process may be left.
+/// Lets the stage end Dragoman with SIGTERM, as at the end of every scenario; no process may be left afterwards.
 fn terminated(play: &mut Play<'_>) -> Result<(), String> {
     started(play)
 }

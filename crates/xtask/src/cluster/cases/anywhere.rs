@@ -1,4 +1,4 @@
-//! Every request of a session goes to another replica.
+//! The requests of each session are distributed over all replicas.
 
 use super::Case;
 use crate::chaos::stage::SOON;

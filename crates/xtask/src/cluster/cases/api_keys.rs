@@ -44,7 +44,7 @@ fn run(rig: &mut Rig<'_>) -> Result<String, String> {
     Ok(format!("created after at most {} ms, revoked after {} ms", created.as_millis(), revoked.as_millis()))
 }
 
-/// Two keys with the same name are created at the same time.
+/// Creates two keys with the same name at the same time.
 fn same_name(rig: &Rig<'_>) -> Result<(), String> {
     let addresses = rig.addresses();
     let twins = thread::scope(|scope| {
@@ -73,7 +73,7 @@ fn same_name(rig: &Rig<'_>) -> Result<(), String> {
     key_becomes(&twins[1], 200, &addresses, KNOWN).map(drop)
 }
 
-/// A key is revoked while a replica stands still.
+/// Revokes a key while a replica is suspended.
 fn stood_still(rig: &Rig<'_>) -> Result<(), String> {
     let addresses = rig.addresses();
     let key = rig.replicas[0].new_key("forgotten")?;

@@ -14,16 +14,16 @@ pub(super) const ALL: &[Case] = &[Case {
     run,
 }];
 
-/// The number of calls with sessions, and the number of those without.
+/// The number of calls with sessions, and also of calls without sessions.
 const CALLS: usize = 2000;
 
 /// The number of clients that make these calls.
 const CLIENTS: usize = 6;
 
-/// The time between two signs of life of a replica, and the maximum number of commands for one sign.
+/// The time between two heartbeats of a replica in seconds, and the maximum number of commands for one heartbeat.
 const BEAT: (f64, f64) = (3.0, 8.0);
 
-/// The commands of a sign of life, and those that it may cause.
+/// The commands of a heartbeat, including those that it may cause.
 const OF_A_BEAT: [&str; 8] =
     ["set", "zadd", "zrange", "zremrangebyscore", "get", "xrevrange", "mget", "xrange"];
 

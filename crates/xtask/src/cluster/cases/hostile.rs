@@ -1,4 +1,5 @@
-//! Someone else writes to the store: garbage, truncated values, values of other names, entries of strangers.
+//! Somebody else writes to the store: garbage, truncated values, values that belong to other names, and entries of
+//! strangers.
 
 use super::Case;
 use crate::chaos::client::{Client, Era};
@@ -17,14 +18,15 @@ pub(super) const ALL: &[Case] = &[Case {
     run,
 }];
 
-/// A time that is longer than the interval between two signs of life.
+/// A time that is longer than the interval between two heartbeats.
 const BEATS: Duration = Duration::from_millis(3500);
 
 /// Cuts off the end of every value whose name matches a pattern.
 const TRUNCATE: &str = "for _, name in ipairs(redis.call('KEYS', ARGV[1])) do \
     redis.call('SET', name, string.sub(redis.call('GET', name), 1, -4), 'KEEPTTL') end return 'done'";
 
-/// The names of two clients' sessions: one client wants no log messages, and the other one wants them.
+/// The names of two clients' sessions in the store: the `quiet` client has disabled log messages, and the `open`
+/// client has not.
 struct Names {
     quiet: String,
     open: String,
@@ -55,13 +57,13 @@ fn run(rig: &mut Rig<'_>) -> Result<String, String> {
     Ok(format!("an honest end arrives after {} ms", took.as_millis()))
 }
 
-/// The name of the session in the store that is not one of these.
+/// The name of the session that is in the store but not in `known`.
 fn new_session(store: &Redis, known: &[&String]) -> Result<String, String> {
     let found = || store.names("dragoman:session:*").ok()?.into_iter().find(|name| !known.contains(&name));
     crate::chaos::process::until(KNOWN, found).ok_or_else(|| "a new session is not in the store".to_owned())
 }
 
-/// Starts the last replica again, without its own stored state.
+/// Starts the last replica again after deleting its own stored state.
 fn renew(rig: &mut Rig<'_>) -> Result<(), String> {
     let last = rig.replicas.last_mut().ok_or("no replica")?;
     last.end()?;
@@ -69,7 +71,7 @@ fn renew(rig: &mut Rig<'_>) -> Result<(), String> {
     last.start()
 }
 
-/// Stores values that members of the cluster have written under the names of other values.
+/// Stores values that members of the cluster have written, but under the names of other values.
 fn foreign_values(
     rig: &mut Rig<'_>,
     quiet: &Arc<Client>,

@@ -70,8 +70,8 @@ fn run(rig: &mut Rig<'_>) -> Result<String, String> {
     Ok(format!("{figures}; everything shared {shared} ms after the return"))
 }
 
-/// The number of sessions in the store that have not ended. Replicas that hear of an end late may have written the
-/// session once more; its end counts.
+/// The number of sessions in the store that have not ended. A replica that receives the notification of an end late
+/// may have stored the session again; such a session counts as ended.
 fn open_sessions(rig: &Rig<'_>) -> Result<usize, String> {
     let (open, ended) = (rig.store.names("dragoman:session:*")?, rig.store.names("dragoman:ended:*")?);
     let has_ended = |name: &String| ended.contains(&name.replace(":session:", ":ended:"));
@@ -80,15 +80,15 @@ fn open_sessions(rig: &Rig<'_>) -> Result<usize, String> {
 
 /// The sessions and the key that were created while the store was away.
 struct Meanwhile {
-    /// Clients that opened their sessions.
+    /// The clients that opened sessions.
     fresh: Vec<Arc<Client>>,
-    /// A key that was created.
+    /// The API key that was created.
     late_key: String,
     /// The time of the store's return.
     back: Instant,
 }
 
-/// Kills the store, opens and ends sessions while it is away, and starts it empty.
+/// Kills the store, opens and ends sessions while the store is away, and starts it again, empty.
 fn lose(rig: &mut Rig<'_>, ending: &[Arc<Client>], key: &str) -> Result<Meanwhile, String> {
     thread::sleep(Duration::from_millis(500));
     rig.store.kill();

@@ -13,10 +13,10 @@ pub(super) const ALL: &[Case] = &[Case {
     run,
 }];
 
-/// The time within which all sessions that other replicas have opened must go on at the new one, on a busy machine.
+/// The time within which all sessions of other replicas must continue at the new one, on a busy machine.
 const RESTORED: Duration = Duration::from_secs(2);
 
-/// The time after which the new replica must know the ends.
+/// The time within which the new replica must know which sessions have ended.
 const SHARED: Duration = Duration::from_secs(5);
 
 /// The time within which every call must have an end.

@@ -1,4 +1,4 @@
-//! A user of the store with no more rights than docs/cluster.md names.
+//! A user of the store that has only the rights that docs/cluster.md lists.
 
 use super::Case;
 use crate::chaos::client::Era;

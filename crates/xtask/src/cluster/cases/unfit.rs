@@ -1,4 +1,4 @@
-//! Stores that cannot be used: one that forgets, and one that refuses the password.
+//! Stores that cannot be used: one that discards data, and one that refuses the password.
 
 use super::Case;
 use crate::chaos::client::Era;

@@ -1,4 +1,4 @@
-//! The archive, unpacked into an empty folder.
+//! The check of the archive: unpacked into an empty folder.
 
 use crate::files::failed;
 use crate::package::release::version;

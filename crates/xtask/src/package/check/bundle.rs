@@ -1,4 +1,4 @@
-//! The bundle, unpacked as a desktop client does it, and started by its manifest's command.
+//! The check of the bundle: unpacked as a desktop client does it, and started with the command in its manifest.
 
 use crate::files::failed;
 use crate::package::workshop::Workshop;

@@ -1,5 +1,5 @@
-//! The Debian package in a minimal Debian: installed and serving. A removal keeps its configuration, and a purge
-//! deletes it.
+//! The check of the Debian package in a minimal Debian: the package is installed and serves; removing it keeps its
+//! configuration, and purging it deletes the configuration.
 
 use super::traces::Traces;
 use super::unit;
@@ -11,8 +11,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Parts of the paths of files that dpkg writes for every package, or that the loader of shared libraries leaves
-/// behind.
+/// Parts of the paths of files that are ignored: dpkg writes them for every package, or the loader of shared
+/// libraries creates them.
 const DPKG: &[&str] = &[
     "/var/lib/dpkg/",
     "/var/log/",
@@ -55,11 +55,11 @@ pub(in crate::package) fn checked(workshop: &Workshop<'_>, files: &[PathBuf]) ->
     Ok(tally + workshop.is_removed(&before)?)
 }
 
-/// The findings of lintian that do not count: cargo's dependencies are linked into one program, and the package is not
-/// part of Debian.
+/// The findings of lintian that are ignored: cargo's dependencies are linked into one program, and the package is
+/// not part of Debian.
 const EXCUSED: &str = "embedded-library,bogus-mail-host-in-debian-changelog,malformed-contact,maintainer-address-missing,no-copyright-file,statically-linked-binary";
 
-/// A command in the other Debian, without the environment of this machine.
+/// Returns a command that runs in the minimal Debian, without this machine's environment variables.
 fn within(root: &Path, command: &[&str]) -> Command {
     let mut chroot = Command::new("chroot");
     chroot.arg(root).args(command).env_clear();

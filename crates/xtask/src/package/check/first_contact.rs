@@ -1,4 +1,5 @@
-//! A first contact, timed: from an empty home to a call of a real server's tool, with the three commands of a new user.
+//! The first contact of a new user, with times: from an empty home folder to a call of a real server's tool, with
+//! the three commands that a new user needs.
 
 use super::inspected::endpoint;
 use crate::package::workshop::Workshop;

@@ -1,4 +1,4 @@
-//! The images in an empty storage: loaded, serving on this machine's network, healthy, removed.
+//! The check of the images in an empty storage: loaded, serving on this machine's network, healthy, removed.
 
 use super::inspected::endpoint;
 use crate::files::failed;

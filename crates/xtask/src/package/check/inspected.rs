@@ -1,5 +1,5 @@
-//! A running package, visited by the Inspector, and the common parts of the checks of all packages. This module must
-//! not know any package.
+//! Visits a running package with the Inspector; contains the common parts of the checks of all packages. This
+//! module must not know any package.
 
 use super::traces::Traces;
 use crate::package::release::emptied;
@@ -76,7 +76,7 @@ impl Workshop<'_> {
     }
 }
 
-/// The endpoint in the line in which a gateway reports that it serves.
+/// The endpoint in the line that a gateway prints when it serves.
 pub(super) fn endpoint(line: &str) -> Option<String> {
     let start = line.find("serves http://")? + "serves ".len();
     let url = line[start..].split_whitespace().next()?;

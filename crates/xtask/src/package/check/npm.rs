@@ -1,4 +1,4 @@
-//! Both npm packages in an empty folder, without any script of a package and without any registry.
+//! The check of both npm packages in an empty folder, without running any package's scripts and without a registry.
 
 use super::inspected::endpoint;
 use super::traces::Traces;
@@ -48,7 +48,7 @@ fn launched(node: &Path, launcher: &Path, home: &Path) -> Command {
     command
 }
 
-/// Checks that the launcher ends with the exit code of the program.
+/// Checks that the launcher exits with the exit code of the program.
 fn exit_codes(workshop: &Workshop<'_>, mut command: Command) -> Result<Tally, String> {
     let status =
         command.args(["list", "nosuch"]).output().map_err(|error| format!("the launcher: {error}"))?.status;

@@ -1,11 +1,11 @@
-//! The files of a folder at some moment, to find what a removed package leaves behind.
+//! The files in a folder at one point in time, for finding the files that a removed package leaves behind.
 
 use crate::files::failed;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The files below a folder, and parts of paths that do not count.
+/// The files below a folder, and the parts of paths that are ignored.
 #[derive(Debug)]
 pub(super) struct Traces {
     folder: PathBuf,
@@ -21,7 +21,7 @@ impl Traces {
         Ok(traces)
     }
 
-    /// The files that are new since then.
+    /// The files that have been created since this value was created.
     pub(super) fn left(&self) -> Result<Vec<PathBuf>, String> {
         Ok(self.now()?.difference(&self.files).cloned().collect())
     }

@@ -1,6 +1,6 @@
-//! The command of the service's unit, started as systemd starts it: with a socket that another process opened, and with
-//! a socket for its notices. systemd itself needs a separate machine, so `systemd-socket-activate` and this module take
-//! its place.
+//! The command of the service's unit, started in the same way as by systemd: with a socket that another process has
+//! opened, and with a socket for notifications. systemd itself needs a separate machine, so
+//! `systemd-socket-activate` and this module take its place.
 
 use crate::auth::free_address;
 use crate::files::template;
@@ -46,7 +46,8 @@ fn command_of(unit: &str) -> Result<String, String> {
     found.map(str::to_owned).ok_or_else(|| "the unit has no ExecStart".to_owned())
 }
 
-/// Runs a command with a socket and a place for notices; the connection of the Inspector starts it.
+/// Runs a command with a listening socket and a socket for notifications. The connection of the Inspector starts
+/// the command.
 fn activated(workshop: &Workshop<'_>, before: &[&str], command: &str, home: &str) -> Result<Tally, String> {
     for_units(workshop.log)?;
     let address = free_address()?;
@@ -76,7 +77,7 @@ fn activated(workshop: &Workshop<'_>, before: &[&str], command: &str, home: &str
     Ok(tally + workshop.judged(status.success(), &format!("the service ends well: {status}")))
 }
 
-/// Waits for a notice.
+/// Waits for a notification; returns false if it does not arrive in time.
 fn told(notices: &UnixDatagram, what: &str) -> bool {
     let until = Instant::now() + WITHIN;
     let mut buffer = [0; 4096];

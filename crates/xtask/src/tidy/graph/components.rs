@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The components with at least two nodes, each sorted; the largest first. In a component, every node leads
-/// to every other.
+/// The components with at least two nodes, each sorted, and the largest component first. In a component, every node
+/// can be reached from every other node.
 pub(in crate::tidy) fn components<'a>(edges: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Vec<&'a str>> {
     let mut ahead: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut back: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -30,7 +30,8 @@ pub(in crate::tidy) fn components<'a>(edges: impl Iterator<Item = (&'a str, &'a 
     parts
 }
 
-/// Adds to `left` every reachable node that was not seen yet, after the nodes that it leads to.
+/// Adds to `left` every reachable node that has not been visited; each node comes after the nodes that can be
+/// reached from it.
 fn visit<'a>(
     start: &'a str,
     edges: &BTreeMap<&'a str, BTreeSet<&'a str>>,

@@ -1,4 +1,4 @@
-//! The imports between the files of a crate: the graph for the rule on circles. It reads text, and must not know any
+//! The imports between the files of a crate: the graph for the rule about circles. This module must not know any
 //! rule.
 //!
 //! | file | is for |
@@ -7,8 +7,8 @@
 //! | [`modules`] | a crate's modules, and the meaning of a path in one of them |
 //! | `components` | strongly connected components of a graph |
 //!
-//! Re-exports are followed: importing a name means importing the file that defines it. `mod` and `pub use` lines do not
-//! count as imports, and neither do the imports of tests.
+//! Re-exports are followed: importing a name means importing the file that defines it. `mod` and `pub use` lines do
+//! not count as imports, and neither do the imports of tests.
 
 mod components;
 mod modules;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// The maximum number of re-exports that are followed; a longer chain is a circle of re-exports.
 const DEEPEST: usize = 16;
 
-/// The modules of one crate. Modules written inside a file count as part of it.
+/// The modules of one crate. A module that is written inside a file counts as part of that file's module.
 pub(super) struct Modules<'a> {
     by_path: BTreeMap<Vec<String>, (&'a Source, Uses)>,
 }
@@ -30,8 +30,9 @@ impl<'a> Modules<'a> {
         self.by_path.values().map(|(source, uses)| (*source, uses))
     }
 
-    /// The file that defines the target of `path` in `source`. None for a path outside of this crate, and for a
-    /// path that names only a module, because the items used from the module count.
+    /// The file that defines the target of `path` in `source`. Returns `None` if the path leads out of this crate.
+    /// Also returns `None` if the path names only a module: in that case, the items that are used from the module
+    /// count as imports.
     pub(super) fn defining_file(&self, source: &Source, path: &[String]) -> Option<&'a str> {
         match self.resolve(&module_path(&source.path), path, 0)? {
             Meaning::Item(module) => self.by_path.get(&module).map(|(source, _)| source.path.as_str()),
@@ -39,8 +40,8 @@ impl<'a> Modules<'a> {
         }
     }
 
-    /// Returns true if a path counts as an import. It does not if a `use` line of the file imports the item with which
-    /// it starts.
+    /// Returns true if a path counts as an import. An inline path does not count if a `use` line of the file
+    /// imports the item with which the path begins.
     pub(super) fn counts(&self, source: &Source, written: &Written) -> bool {
         let module = module_path(&source.path);
         let known = |name: &String| {
@@ -93,8 +94,8 @@ impl<'a> Modules<'a> {
         })
     }
 
-    /// The meaning of a name in a module that a glob imports. The module must define the name itself, because another module
-    /// could define it, too.
+    /// The meaning of a name in a module that a glob imports. `None` if the module neither defines nor imports the
+    /// name itself, because the name may come from another module.
     fn declared(&self, module: &[String], name: &str, depth: usize) -> Option<Meaning> {
         if let Some(found) = self.member(module, name, depth) {
             return Some(found);

@@ -9,14 +9,14 @@ pub(super) struct Written {
     /// Offset in the file.
     pub(super) at: usize,
     pub(super) segments: Vec<String>,
-    /// True if it is in the code, not on a `use` line.
+    /// True if the path is in the code, not on a `use` line.
     pub(super) is_inline: bool,
 }
 
 /// A name that a `use` line brings into its module.
 #[derive(Debug, Clone)]
 pub(super) struct Imported {
-    /// The name that it has from then on; `*` for all names of a module.
+    /// The name of the item in the importing module; `*` for all names of a module.
     pub(super) name: String,
     pub(super) path: Written,
     /// True for `pub use` with any visibility, which re-exports a name and is not an import.
@@ -60,7 +60,7 @@ impl Uses {
     }
 }
 
-/// Returns true after `::` (a later segment) or `.` (a method with its types).
+/// Returns true if the word follows `::` (so it is a later segment) or `.` (so it is a method with type arguments).
 fn preceded_by_path(code: &str, at: usize) -> bool {
     let before = code[..at].trim_end();
     before.ends_with("::") || (before.ends_with('.') && !before.ends_with(".."))

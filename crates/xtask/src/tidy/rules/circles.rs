@@ -1,12 +1,12 @@
-//! No import circles between folders: to read a folder, you read the folders that it builds on, and none that
-//! build on it.
+//! Forbids import circles between folders. Without circles, readers of a folder need to read only the folders that
+//! it imports, not those that import it.
 
 use super::Fault;
 use crate::tidy::graph::{Import, components, imports};
 use crate::tidy::{Repo, Source};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The maximum number of files of one folder that may import each other in a circle; more of them are one
+/// The maximum number of files of one folder that may import each other in a circle. A larger circle is in fact one
 /// large file in pieces.
 const MOST_FILES: usize = 3;
 
@@ -24,7 +24,7 @@ pub(crate) struct Circle {
     pub(crate) imports: Vec<Import>,
 }
 
-/// Circles between folders, and circles of more than three files.
+/// Reports circles between folders, and circles of more than three files.
 pub(super) fn none(repo: &Repo) -> Vec<Fault> {
     all(repo)
         .into_iter()
@@ -72,7 +72,8 @@ impl Circle {
         !self.within.is_empty()
     }
 
-    /// Returns true if the file is a member, or is inside one. The head file of a folder counts as inside.
+    /// Returns true if the file is a member, or belongs to a member. The head file of a folder belongs to the
+    /// folder.
     fn has(&self, file: &str) -> bool {
         self.members.iter().any(|member| {
             let head = member.strip_suffix('/').and_then(|folder| file.strip_prefix(folder));
@@ -117,8 +118,9 @@ fn folders(repo: &Repo) -> BTreeSet<String> {
     repo.sources.iter().flat_map(above).collect()
 }
 
-/// The deepest folder that two files share, and the entries of that folder to which they belong: a file, or a folder that
-/// ends with `/`. If a folder `x/` exists, a file `x.rs` is its head and part of it.
+/// The deepest folder that contains two files, and the two entries of that folder which contain or are these files:
+/// a file, or a folder with `/` at its end. If a folder `x/` exists, the file `x.rs` is its head file and belongs
+/// to it.
 fn beside(from: &str, to: &str, folders: &BTreeSet<String>) -> (String, String, String) {
     let shared = from.split('/').zip(to.split('/')).take_while(|(a, b)| a == b).count();
     let within: Vec<&str> = from.split('/').take(shared).collect();

@@ -7,7 +7,7 @@ const HOME: &[&str] = &["crates/proto/src/era", "crates/proto/src/bridge"];
 const HELP: &str =
     "ask proto::era for a constant or a property; put the difference itself into proto/src/era or bridge";
 
-/// Allows no version literal, `is_modern` or `is_legacy` outside of these two modules, except in tests.
+/// Forbids version literals, `is_modern` and `is_legacy` outside of these two modules, except in tests.
 pub(super) fn versions(repo: &Repo) -> Vec<Fault> {
     let mut faults = Vec::new();
     for source in &repo.sources {
@@ -35,7 +35,7 @@ pub(super) fn versions(repo: &Repo) -> Vec<Fault> {
     faults
 }
 
-/// The first `20YY-MM-DD` that is not part of a longer text; a time stamp (`…T12:00`) does not count.
+/// The first `20YY-MM-DD` that is not part of a longer word. A time stamp (`…T12:00`) is ignored.
 fn version(text: &str) -> Option<&str> {
     let bytes = text.as_bytes();
     (0..bytes.len().saturating_sub(9)).find_map(|at| {

@@ -2,7 +2,7 @@
 
 use super::{Fault, Repo};
 
-/// Our crates by folder, with those of ours that each may import.
+/// Our crates by folder, each with those of our crates that it may import.
 const DIRECTIONS: &[(&str, &[&str])] = &[
     ("proto", &[]),
     ("schema", &["proto"]),
@@ -104,11 +104,11 @@ const PURE: &[(&str, &[&str])] = &[
     ("pages", &["flate2", "maud"]),
 ];
 
-/// Crates that move bytes or threads, which are never allowed behind the ports.
+/// Crates for I/O and threads, which must not be used behind the ports.
 const SHELL_ONLY: &[&str] =
     &["tokio", "hyper", "hyper_util", "axum", "rustls", "reqwest", "rusqlite", "socket2", "notify"];
 
-/// Crates whose code never names anything of [`SHELL_ONLY`]; `native` reaches the network through a port.
+/// Crates whose code must not name any crate of [`SHELL_ONLY`]; `native` reaches the network through a port.
 const BEHIND_PORTS: &[&str] =
     &["proto", "config", "clients", "registry", "bundles", "engine", "native", "pages", "schema"];
 
@@ -158,8 +158,8 @@ fn forbidden(krate: &str, may: &[&str], name: &str, dev: bool) -> Option<String>
     shell.then(|| format!("`{krate}` may not import `{name}`"))
 }
 
-/// Checks that the code names no crate that its own crate may not import. This finds names that re-exports
-/// let through.
+/// Checks that the code names no crate that its own crate may not import. This detects names that are reachable
+/// through re-exports.
 pub(super) fn paths(repo: &Repo) -> Vec<Fault> {
     let mut faults = Vec::new();
     for source in &repo.sources {
@@ -197,7 +197,8 @@ fn is_segment(source: &super::Source, at: usize) -> bool {
     source.masked.code[..at].trim_end().ends_with("::")
 }
 
-/// Returns true if the word starts a `use` path: elsewhere one of our modules may have the same name.
+/// Returns true if the word begins the path of a `use` line. In other places, the word may be the name of one of
+/// our modules.
 fn imports(source: &super::Source, at: usize) -> bool {
     source.masked.code[..at].trim_end().ends_with("use")
 }

@@ -16,7 +16,7 @@ const ADDRESSES: &[&str] = &[
 const OUTSIDE: &str = concat!("../", "shared");
 const TOPS: &[&str] = &["work", "farm", "root", "home"];
 
-/// Allows no machine path, no registry address, and nothing outside the checkout.
+/// Forbids paths of a particular machine, addresses of registries, and references to files outside the checkout.
 pub(super) fn checked(repo: &Repo) -> Vec<Fault> {
     let mut faults = Vec::new();
     // Cargo itself names the public registry in its lock file.
@@ -40,7 +40,7 @@ pub(super) fn checked(repo: &Repo) -> Vec<Fault> {
     faults
 }
 
-/// The first absolute path below a user's own top folder.
+/// The first absolute path in a folder of a particular machine or user.
 fn machine_path(line: &str) -> Option<&str> {
     line.match_indices('/').find_map(|(at, _)| {
         let rest = &line[at + 1..];

@@ -36,14 +36,14 @@ pub(super) fn held(repo: &Repo) -> Vec<Fault> {
     faults
 }
 
-/// Returns true if `word` can be the name of a test: it has at least three words.
+/// Returns true if `word` can be the name of a test: such a name consists of at least three words.
 fn is_test(word: &str) -> bool {
     word.matches('_').count() > 1
         && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
-/// Returns true for a row that refers to a test of the row above, to a test with a name of one word, or to a
-/// script.
+/// Returns true for a row that names no test of its own form: it refers to the row above, to a test whose name is
+/// one word, or to a script.
 fn names_another(line: &str) -> bool {
     let last = line.trim_end_matches('|').rsplit('|').next().unwrap_or_default().trim();
     last == "the same" || last.contains(".rs`: `") || last.contains(".mjs`")

@@ -11,7 +11,7 @@ const HEAD: &str = "| file | `unsafe` | what for, and why it is sound |";
 const HELP: &str =
     "list each `unsafe` in the table of docs/security.md: file, how many, what for and why it is sound";
 
-/// Checks that the table has the same counts as the code.
+/// Checks that the table states the same number of `unsafe` for each file as the code contains.
 pub(super) fn listed(repo: &Repo) -> Vec<Fault> {
     let mut listed = table(repo);
     let mut faults = Vec::new();
@@ -34,8 +34,8 @@ fn stale(line: usize, path: &str) -> Fault {
     Fault { path: PAGE.to_owned(), line, rule: "unsafe", what, help: HELP }
 }
 
-/// For each file in the table: its first line, and the sum of its rows. A row without a reason does not
-/// count.
+/// For each file in the table: the line of its first row, and the sum of the numbers in its rows. Rows without a
+/// reason are not counted.
 fn table(repo: &Repo) -> BTreeMap<&str, (usize, usize)> {
     let mut listed = BTreeMap::new();
     let page = repo.texts.iter().find(|(path, _)| path == PAGE).map_or("", |(_, text)| text.as_str());

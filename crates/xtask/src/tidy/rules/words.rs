@@ -5,12 +5,12 @@ use super::{Fault, Repo, Source};
 const EMPTY_NAMES: &[&str] = &["manager", "managers", "helper", "helpers", "util", "utils"];
 const UNFINISHED: &[&str] = &["todo", "unimplemented", "dbg"];
 const UNFINISHED_NOTES: &[&str] = &["TODO", "FIXME", "XXX"];
-/// Words after which a name is defined; elsewhere the name may come from another crate.
+/// Keywords before the name of a new item. Other names are not checked, because they may come from other crates.
 const GIVES_A_NAME: &[&str] = &["fn", "struct", "enum", "trait", "mod", "type", "const", "static", "let"];
 const NAME_IT: &str = "name it by what it does or holds";
 const FINISH_IT: &str = "finish it, or remove it";
 
-/// Allows no meaningless names, no unfinished code and no skipped tests.
+/// Forbids meaningless names, unfinished code and skipped tests.
 pub(super) fn checked(repo: &Repo) -> Vec<Fault> {
     repo.sources
         .iter()

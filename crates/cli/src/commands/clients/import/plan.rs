@@ -1,5 +1,5 @@
-//! The decision about each server that was found: taken under its own name or another one, or left out, and why. This module must not know how the
-//! configuration file is edited.
+//! The decision about each server that was found: it is imported under its own or another name, or skipped for a
+//! reason. This module must not know how the configuration file is edited.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -126,7 +126,7 @@ fn free_name(name: &str, names: &Map<String, Value>) -> String {
     all.find(|name| !names.contains_key(name)).unwrap_or_else(|| name.to_owned())
 }
 
-/// Gives a renamed server's secrets files of their own.
+/// Renames the files for the secrets of a renamed server, also in the server's entry.
 fn renamed(entry: Value, secrets: &mut [FoundSecret], old: &str, new: &str) -> Value {
     if old == new || secrets.is_empty() {
         return entry;

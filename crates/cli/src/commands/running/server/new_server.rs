@@ -69,7 +69,7 @@ impl NewServer {
         Ok(())
     }
 
-    /// Returns the server in the form of the management API.
+    /// Returns the server as JSON for the management API.
     fn wanted(&self) -> Result<Value, Failure> {
         let mut config = Map::new();
         let kind = if let Some(url) = &self.url {

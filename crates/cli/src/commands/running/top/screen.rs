@@ -8,10 +8,10 @@ use crate::output::console::Console;
 use crate::output::failure::Failure;
 use crate::output::layout::{LEAST_WIDTH, USUAL_WIDTH};
 
-/// The height that is used if a terminal does not say how high it is.
+/// The height that is used if a terminal does not report its height.
 const USUAL_HEIGHT: usize = 24;
 
-/// Switches to the other screen, and hides the cursor.
+/// Switches to the alternate screen, and hides the cursor.
 const ENTER: &[u8] = b"\x1b[?1049h\x1b[?25l";
 /// Undoes `ENTER`.
 const LEAVE: &[u8] = b"\x1b[?25h\x1b[?1049l";
@@ -24,7 +24,7 @@ pub(super) struct Screen<'c> {
 }
 
 impl<'c> Screen<'c> {
-    /// Takes the terminal.
+    /// Takes over the terminal.
     ///
     /// # Errors
     /// Fails if stdout cannot be written.

@@ -1,4 +1,5 @@
-//! The calls of the last minute by server: their rate, their errors, and how long they took. Pure: the caller knows the time.
+//! The calls of the last minute by server: their rate, their errors, and how long they took. Pure: the caller
+//! passes the time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;

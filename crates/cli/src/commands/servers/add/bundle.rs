@@ -1,4 +1,4 @@
-//! A server from an MCPB bundle: what it is and what it asks for, without running anything.
+//! A server from an MCPB bundle: its description and its settings, read without running anything.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ pub(super) fn is_bundle(text: &str) -> bool {
         .is_some_and(|ending| ending == "mcpb")
 }
 
-/// A bundle in a file.
+/// Returns the proposal for a bundle in a file.
 ///
 /// # Errors
 /// Fails if the file is not a valid bundle.
@@ -40,8 +40,8 @@ pub(super) fn of_file(name: &str, path: &str, folder: &Path) -> Result<Proposal,
     proposal(name, archive, &written)
 }
 
-/// A bundle on the network, which is downloaded into the folder `bundles`. `expected` is the checksum from the document of a
-/// registry, if there is one.
+/// Downloads a bundle into the folder `bundles`, and returns its proposal. `expected` is the checksum from the
+/// document of a registry, if there is one.
 ///
 /// # Errors
 /// Fails if the bundle cannot be downloaded, is not valid, or has another checksum.

@@ -60,7 +60,7 @@ pub(super) fn proposal(
     Ok(proposal)
 }
 
-/// A bundle that the document names, with the variables of the document.
+/// Returns the proposal for a bundle that the document names, with the document's variables.
 fn of_bundle(offer: &Offer, name: &str, url: &str, sha256: &str, folder: &Path) -> Result<Proposal, Failure> {
     let mut proposal = bundle::of_url(name, url, Some(sha256), folder)?;
     if let Some(env) = offer.entry.get("env") {

@@ -12,7 +12,7 @@ use crate::output::failure::Failure;
 pub(super) struct Proposal {
     /// Its mapping in the configuration.
     pub(super) entry: Value,
-    /// The server and what would run: titles and texts. The texts come from strangers.
+    /// Titles and texts that describe the server and its command. The texts are untrusted.
     pub(super) about: Vec<(&'static str, String)>,
     /// The variables that must be set, and their meanings.
     pub(super) variables: Vec<(String, String)>,
@@ -25,7 +25,7 @@ pub(super) struct Proposal {
 }
 
 impl Proposal {
-    /// Prints everything that a person must know.
+    /// Prints the description of the server, its variables, and the warnings.
     ///
     /// # Errors
     /// Fails if the terminal is gone.

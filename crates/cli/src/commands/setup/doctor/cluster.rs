@@ -1,4 +1,4 @@
-//! The store of the cluster: whether it can be reached, and whether it can hold what gateways share.
+//! The check of the cluster's store: it must be reachable, and suitable for the data that gateways share.
 
 use cluster::{ClusterStore, StoreState};
 

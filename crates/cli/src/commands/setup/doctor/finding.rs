@@ -16,9 +16,9 @@ const LEAD: usize = 9;
 pub(super) enum Level {
     /// Nothing is wrong.
     Ok,
-    /// It works, but may not be what the user wants.
+    /// The subject works, but perhaps not as the user intends.
     Warning,
-    /// It does not work.
+    /// The subject does not work.
     Error,
 }
 
@@ -64,7 +64,7 @@ impl Finding {
         Self { level, subject: subject.into(), message: message.into(), help }
     }
 
-    /// Creates a finding from a note whose last part, after a semicolon, says what to do.
+    /// Creates a finding from a note that ends with a semicolon and a suggested fix.
     pub(super) fn told(level: Level, subject: &str, note: &str) -> Self {
         match note.rsplit_once("; ") {
             Some((message, help)) => Self::new(level, subject, message, Some(help.to_owned())),
@@ -97,7 +97,7 @@ impl Finding {
         console.print(&console.fitted(&help))
     }
 
-    /// Returns the finding in the form for scripts.
+    /// Returns the finding as JSON, for scripts.
     pub(super) fn to_json(&self) -> Value {
         json!({
             "level": self.level.word(),

@@ -1,4 +1,4 @@
-//! Checks of this machine: the addresses to listen at, and what the gateway checks itself.
+//! Checks of this machine: the addresses to listen at, and the checks of `gateway::machine`.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use crate::commands::configuration::settings::Settings;
 use crate::commands::configuration::state;
 use crate::commands::serving::address;
 
-/// The time that a program at one of our addresses has for its whole answer.
+/// The time limit for the complete answer of a program that listens at one of our addresses.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Returns the findings about this machine.
@@ -60,8 +60,8 @@ fn listening(address: SocketAddr, config: &Config) -> Finding {
     }
 }
 
-/// Returns true if a Dragoman answers at an address, false if another HTTP server does, and `None` if nobody answers. However
-/// slowly the other side sends, this ends after [`PATIENCE`].
+/// Returns true if a Dragoman answers at an address, false if another HTTP server does, and `None` if nobody
+/// answers. This ends after [`PATIENCE`], even if the other side sends slowly.
 fn asked(address: SocketAddr) -> Option<bool> {
     let until = Instant::now() + PATIENCE;
     let left = || Some(until.saturating_duration_since(Instant::now())).filter(|left| !left.is_zero());

@@ -31,9 +31,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 struct Candidate {
     name: String,
     server: Server,
-    /// The time that the first answer may take.
+    /// The time limit for the first answer.
     start: Duration,
-    /// The time for everything.
+    /// The time limit for the whole check.
     limit: Duration,
     /// True if each caller must give its own consent to the server if the server requires consent.
     is_per_caller: bool,
@@ -134,7 +134,7 @@ async fn all(
     Ok(())
 }
 
-/// Connects to one server, and lists its tools. This ends, however slowly the server answers.
+/// Connects to one server, and lists its tools, within the candidate's time limit.
 async fn one(candidate: Candidate) -> Finding {
     let Candidate { name, server, start, limit, .. } = &candidate;
     let (start, limit) = (*start, *limit);

@@ -149,7 +149,7 @@ impl Issuer {
         Err(Refused::Bad("the token's signature is wrong"))
     }
 
-    /// Returns fresh keys that include the wanted one; if these cannot be fetched, returns the keys that are cached.
+    /// Returns fresh keys that include the wanted one; if these cannot be fetched, returns the cached keys.
     async fn keys(
         &self,
         wanted: KeyQuery<'_>,

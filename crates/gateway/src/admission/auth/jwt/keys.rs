@@ -17,8 +17,8 @@ pub(super) struct KeySet(Vec<Key>);
 
 struct Key {
     kid: Option<Box<str>>,
-    /// The algorithms for which this key may be used, according to the configuration and to the key's own properties,
-    /// each with the parsed key.
+    /// The algorithms that both the configuration and the key's own properties allow for this key, each with the
+    /// key parsed for that algorithm.
     ways: Vec<(Algorithm, ParsedPublicKey)>,
 }
 
@@ -28,7 +28,7 @@ pub(super) enum KeyMatch<'a> {
     Key(&'a ParsedPublicKey),
     /// The set has no key with this name; the issuer may have added one.
     Unknown,
-    /// The set has keys, but none is suitable for the token.
+    /// The set has keys, but none is suitable for the token; the text is the reason.
     Unfit(&'static str),
 }
 
@@ -53,7 +53,7 @@ impl KeySet {
         match (fit.next(), fit.next()) {
             (Some(key), None) => KeyMatch::Key(key),
             (Some(_), Some(_)) => {
-                KeyMatch::Unfit("the token does not say which of the issuer's keys signed it")
+                KeyMatch::Unfit("the token does not identify the issuer's key that signed it")
             }
             (None, _) if kid.is_some() && named.count() > 0 => {
                 KeyMatch::Unfit("the token's algorithm is not allowed for this issuer and this key")

@@ -1,5 +1,5 @@
-//! Comparisons take the same time wherever two secrets differ. As a control, each measurement also includes a comparison
-//! that does stop at the first difference: it proves that the method can detect one.
+//! Comparisons take the same time wherever two secrets differ. As a control, each measurement includes a comparison
+//! that stops at the first difference, which shows that the method detects one.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use super::super::users::Users;
 use super::rig::config;
 use super::users::hash;
 
-/// The number of measurements of each side, taken alternately.
+/// The number of measurements of each side; the two sides are measured alternately.
 const ROUNDS: usize = 200;
 /// The number of comparisons in one measurement.
 const BATCH: usize = 100;
@@ -45,8 +45,8 @@ fn ratio(rounds: usize, mut early: impl FnMut(), mut late: impl FnMut()) -> f64 
     first.max(second) / first.min(second)
 }
 
-/// The minimum of a few measurements, since a busy machine may disturb an entire measurement; stops at the first one
-/// that shows no difference. A real difference shows up in every measurement.
+/// Returns the smallest of a few measurements, because a busy machine may disturb an entire measurement. Stops at
+/// the first measurement without a difference; a real difference shows up in every measurement.
 fn least(measure: impl Fn() -> f64) -> f64 {
     let mut least = f64::INFINITY;
     for _ in 0..8 {
@@ -58,8 +58,9 @@ fn least(measure: impl Fn() -> f64) -> f64 {
     least
 }
 
-/// Checks that two comparisons take the same time, with a measurement that does notice a third comparison, which stops early.
-/// A busy machine can spoil single measurements, so several are made.
+/// Checks that two comparisons take the same time. Each measurement also times a third comparison, which stops
+/// early, to show that it can detect a difference. A busy machine can spoil single measurements, so several are
+/// made.
 fn alike(measure: impl Fn() -> (f64, f64)) -> Result<(), String> {
     let mut all = Vec::new();
     for _ in 0..12 {

@@ -204,7 +204,7 @@ async fn a_token_without_the_name_of_its_key_needs_an_issuer_with_one() {
     assert!(authenticator.identify_at(&bearer(&unnamed("RS256")), at(0)).await.is_ok());
     world.page(KEYS, 200, key_set(&[rsa_jwk("a", &RSA), rsa_jwk("b", &OTHER_RSA)]));
     let authenticator = open(&auth(""), &world);
-    let which = "the token does not say which of the issuer's keys signed it";
+    let which = "the token does not identify the issuer's key that signed it";
     assert_eq!(refused(&authenticator, &unnamed("RS256")).await, which);
     for kid in [json!(1), json!({}), json!("x".repeat(513))] {
         let token = signed_as("RS256", &json!({ "alg": "RS256", "kid": kid }), &claims(&json!({})));

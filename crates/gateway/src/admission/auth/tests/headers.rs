@@ -1,4 +1,4 @@
-//! Arbitrary header values: they cause no panic, admit nobody, and do not appear in any message.
+//! Tests with arbitrary header values: they cause no panic, admit nobody, and do not appear in any message.
 
 use std::sync::{Arc, LazyLock};
 

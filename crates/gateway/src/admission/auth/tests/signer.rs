@@ -101,7 +101,7 @@ pub(super) fn rsa_signature(pair: &RsaKeyPair, how: &'static dyn RsaEncoding, te
     signature
 }
 
-/// A token signed with this key pair, whatever its key id says (RS256).
+/// A token signed with this key pair, regardless of its key id (RS256).
 pub(super) fn signed_with(pair: &RsaKeyPair, kid: &str, claims: &Value) -> String {
     let text = format!("{}.{}", encoded(header("RS256", kid).to_string()), encoded(claims.to_string()));
     let signature = rsa_signature(pair, &RSA_PKCS1_SHA256, text.as_bytes());

@@ -29,11 +29,11 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
         put "/activity/{id}/notification";
     "buddyboss_list_activity_comments", "List activity comments", "Returns the comments on an activity.",
         [int("id", "ID of the activity.").required(),
-         text("display_comments", "Form in which comments are returned.").among(&["stream", "threaded"])];
+         text("display_comments", "Presentation of comments: nested (`threaded`) or as separate items (`stream`).").among(&["stream", "threaded"])];
         get "/activity/{id}/comment" => ACTIVITY_COMMENTS;
     "buddyboss_create_activity_comment", "Comment on an activity", "Creates a comment on an activity and returns the comment.",
         [int("id", "ID of the activity.").required(),
-         text("display_comments", "Form in which comments are returned.").among(&["stream", "threaded"]),
+         text("display_comments", "Presentation of comments: nested (`threaded`) or as separate items (`stream`).").among(&["stream", "threaded"]),
          html("content", "Content.").required(),
          int("parent_id", "ID of the parent comment."),
          integers("bp_media_ids", "IDs of uploaded photos to attach."),
@@ -101,7 +101,11 @@ pub(super) const COMMENTS: &[ToolRow] = &[titled(
         int("comment_id", "ID of the comment.").required(),
         int("id", "ID of the activity.").required(),
         html("content", "Content.").required(),
-        text("display_comments", "Form in which comments are returned.").among(&["stream", "threaded"]),
+        text(
+            "display_comments",
+            "Presentation of comments: nested (`threaded`) or as separate items (`stream`).",
+        )
+        .among(&["stream", "threaded"]),
     ],
     // If a call does not name the comment to reply to, the route treats the new comment as one on the activity itself.
     &[

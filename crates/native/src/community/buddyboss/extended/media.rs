@@ -35,7 +35,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          integers("upload_ids", "IDs of uploads to add to the album.")];
         post "/media/albums";
     "buddyboss_get_media_album", "Get an album", "Returns one album with a page of its photos and videos.",
-        [int("id", "ID of the album.").required(), int("media_page", "Number of the page of photos to return."),
+        [int("id", "ID of the album.").required(), int("media_page", "Page of photos to return."),
          int("media_per_page", "Number of photos per page.")];
         get "/media/albums/{id}";
     "buddyboss_update_media_album", "Update an album", "Updates an album and returns it. Omitted fields keep their values.",

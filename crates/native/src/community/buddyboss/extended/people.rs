@@ -79,7 +79,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
         get "/friends/{id}";
     "buddyboss_update_friendship", "Accept a friendship request", "Accepts a friendship request and returns the friendship.", [int("id", "ID of the friendship.").required()];
         put "/friends/{id}";
-    "buddyboss_list_mention_suggestions", "List mention suggestions", "Returns the members whose names match a term and who can be mentioned in a text.",
+    "buddyboss_list_mention_suggestions", "List mention suggestions", "Returns the members whom the caller can mention and whose names match a term.",
         [text("term", "First letters of the member's name.").required(),
          flag("only_friends", "Return only friends of the caller."), int("group_id", "ID of the group.")];
         get "/mention" => MENTIONS;

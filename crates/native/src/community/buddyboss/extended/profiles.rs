@@ -16,7 +16,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          flag("can_delete", "Allow deletion."), int("field_order", "Position among the fields of the group."),
          int("option_order", "Position among the options of the field."),
          text("order_by", "Sort order of the field's options.").among(&["asc", "desc"]),
-         flag("is_default_option", "Make the option the default."),
+         flag("is_default_option", "Make this option the default."),
          text("default_visibility", "Default visibility of members' values.").among(&["public", "loggedin", "friends", "adminsonly"]),
          text("allow_custom_visibility", "Allow members to change the visibility of their value.").among(&["allowed", "disabled"]),
          text("do_autolink", "Link values to a search for members with the same value.").among(&["on", "off"])];
@@ -32,7 +32,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          flag("can_delete", "Allow deletion."), int("field_order", "Position among the fields of the group."),
          int("option_order", "Position among the options of the field."),
          text("order_by", "Sort order of the field's options.").among(&["asc", "desc"]),
-         flag("is_default_option", "Make the option the default."),
+         flag("is_default_option", "Make this option the default."),
          text("default_visibility", "Default visibility of members' values.").among(&["public", "loggedin", "friends", "adminsonly"]),
          text("allow_custom_visibility", "Allow members to change the visibility of their value.").among(&["allowed", "disabled"]),
          text("do_autolink", "Link values to a search for members with the same value.").among(&["on", "off"])];
@@ -65,7 +65,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
              .having(&["field_id", "group_id", "type", "value", "visibility_level"]).required(),
          int("profile_group_id", "Return only fields of the field group with this ID."),
          flag("hide_empty_groups", "Exclude field groups without fields."),
-         list("member_type", "Profile types of the members whose fields are included."),
+         list("member_type", "Return only fields that apply to members with these profile types."),
          flag("hide_empty_fields", "Exclude fields without a value."),
          flag("fetch_fields", "Include the fields in the response."),
          flag("fetch_field_data", "Include profile field data in the response."),

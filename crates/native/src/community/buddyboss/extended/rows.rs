@@ -18,8 +18,8 @@ pub(super) const fn upload(
     titled(name, title, about, arguments, steps, Shape::Whole).phase(EXTENDED)
 }
 
-/// Writes each tool as a line: its name, title, description and arguments; then the request; then the name of the parameter for
-/// the account, which is set to the caller's account if a call names no account; then the shape of a list.
+/// Writes each tool as a line, in this order: its name, title, description and arguments; the request; the
+/// parameter for the account, which is set to the caller's account if a call names none; the shape of a list.
 macro_rules! rows {
     ($($name:literal, $title:literal, $about:literal, $arguments:expr; $verb:ident $route:literal $(as $who:literal)? $(=> $list:expr)?;)*) => {
         &[$($crate::tools::titled(

@@ -29,7 +29,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          object("media_gif", "GIF to attach: {url, mp4}.").having(&["url", "mp4"]),
          integers("bp_documents", "IDs of uploaded documents to attach.")];
         post "/messages/group";
-    "buddyboss_list_message_recipients", "List possible message recipients", "Returns the members to whom the caller can send messages and whose names match a term.",
+    "buddyboss_list_message_recipients", "List possible message recipients", "Returns the possible recipients of a message whose names match a term.",
         [text("term", "First letters of the member's name.").required(), int("group_id", "ID of the group."),
          integers("exclude", "Exclude items with these IDs."), PAGE, PER_PAGE];
         get "/messages/search-recipients" => RECIPIENTS;

@@ -41,13 +41,13 @@ pub(super) const FUNCTIONS: &[Function] = &[
     }),
 ];
 
-/// The numbers of a vector that is not empty.
+/// The numbers of a vector, which must not be empty.
 pub(super) fn some(value: &Value) -> Result<Vec<f64>, FormulaFault> {
     let numbers = value.numbers()?;
     if numbers.is_empty() { Err(FormulaFault::arithmetic("the vector is empty")) } else { Ok(numbers) }
 }
 
-/// Two vectors of the same length.
+/// The numbers of two vectors, which must have the same length.
 pub(super) fn alike(a: &Value, b: &Value) -> Result<(Vec<f64>, Vec<f64>), FormulaFault> {
     let (a, b) = (some(a)?, some(b)?);
     if a.len() == b.len() { Ok((a, b)) } else { Err(FormulaFault::wanted("two vectors of the same length")) }
@@ -65,7 +65,7 @@ fn by_name(name: &str, values: &[Value]) -> FormulaResult {
     found.map_or_else(|| Err(FormulaFault::wanted("a function")), |function| (function.run)(values))
 }
 
-/// Applies one function to all elements, so whole numbers stay exact.
+/// Calls the function with all elements as its arguments. Whole numbers stay exact.
 fn all(vector: &Value, name: &str) -> FormulaResult {
     by_name(name, vector.vector()?)
 }

@@ -1,5 +1,5 @@
-//! The opposite direction: for each route of WordPress itself, each of its methods and each of its parameters, some tool has
-//! an argument.
+//! Checks the opposite direction: every parameter of every method of WordPress's own routes is an argument of some
+//! tool.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,8 @@ use crate::site::Requests;
 const TYPES: &[&str] = &["pages", "media", "blocks", "navigation", "menu-items"];
 const TAXONOMIES: &[&str] = &["tags", "menus", "wp_pattern_category"];
 
-/// A route, those of its parameters that no tool sends (an empty list stands for the whole route), and the reason.
+/// A route, its parameters that no tool sends, and the reason. An empty list of parameters stands for the whole
+/// route.
 type Left = (&'static str, &'static [&'static str], &'static str);
 
 const INDEX: &str = "a part of the index, which site_routes shows";
@@ -84,7 +85,7 @@ const OUT_OF_REACH: &[Left] = &[
     ("GET /wp-abilities/v1/categories", &["context"], BY_NAME),
 ];
 
-/// Calls of a tool for its other purposes.
+/// The same call for each other type and taxonomy that the tool accepts, and the call itself.
 fn others(tool: &ToolRow, call: &Value) -> Vec<Value> {
     let of = |name: &str, words: &[&str]| -> Vec<Value> {
         let is_open =

@@ -1,5 +1,5 @@
-//! Answers with which an upstream may try to have its bytes misinterpreted. Each of them is either rejected or read in the
-//! only way that the standard allows. If an answer is read, its connection is not used again.
+//! Tests with answers by which an upstream may try to have its bytes misinterpreted. Each answer is either rejected
+//! or read in the only way that the standard allows; in the second case, its connection is not used again.
 
 use std::time::Instant;
 

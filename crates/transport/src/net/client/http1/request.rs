@@ -63,7 +63,7 @@ impl Template {
     }
 }
 
-/// The form of requests that a proxy passes on (RFC 9112, 3.2.2).
+/// The absolute form of requests, which a proxy forwards (RFC 9112, 3.2.2).
 #[derive(Debug)]
 pub struct AbsoluteForm {
     /// Scheme and authority of the request's target.

@@ -1,4 +1,4 @@
-//! Tests the pool over random orders of events, against a record of what its owners know.
+//! Tests the pool over random orders of events, and compares it with a record of what its owners got.
 
 use proptest::prelude::*;
 
@@ -16,9 +16,9 @@ enum Happening {
     Lose(usize),
     Cancel(usize),
     Pass(u64),
-    /// Another server needs a process.
+    /// Another server needs a process, so a link is closed.
     MakeRoom,
-    /// Links that were not used for this long are closed.
+    /// Links that were idle for this number of milliseconds are closed.
     Shed(u64),
     /// An owner's call waits for its client, and its link may be given up for another owner.
     Park(OwnerId),
@@ -50,7 +50,7 @@ fn happening() -> impl Strategy<Value = Happening> {
     ]
 }
 
-/// The knowledge of the owners, recorded independently of the pool.
+/// The state of the owners, recorded independently of the pool.
 #[derive(Default)]
 struct Owners {
     /// The rules of the pool.
@@ -59,22 +59,22 @@ struct Owners {
     declared: std::collections::HashMap<SlotId, LinkClass>,
     /// The time at which each link was granted, opened, or used by a call.
     used: std::collections::HashMap<SlotId, Instant>,
-    /// The link that each owner was given last.
+    /// The link that each owner has now.
     has: std::collections::HashMap<OwnerId, SlotId>,
-    /// The link that each owner was given last, even if another owner was given the link afterwards.
+    /// The last link of each owner, even if another owner got the link afterwards.
     last: std::collections::HashMap<OwnerId, SlotId>,
     calls: Vec<(OwnerId, SlotId)>,
     waiting: Vec<(Ticket, OwnerId, LinkClass)>,
     opening: Vec<(SlotId, OwnerId)>,
     /// Calls that wait for their clients and hold their links, the oldest first.
     parked: Vec<(OwnerId, SlotId)>,
-    /// The links whose server knows the roots of this owner.
+    /// The links whose server has the roots of an owner, with that owner.
     personal: std::collections::HashMap<SlotId, OwnerId>,
-    /// The number of times that an owner lost its link to the pool's decisions.
+    /// The number of times that an owner lost its link because of a decision of the pool.
     moves: u64,
 }
 
-/// One of the classes of clients: two bits are kinds of questions, and one is the version.
+/// Returns a class of clients from its bits: three bits for types of questions, and one bit for the version.
 fn class_of(bits: u8) -> LinkClass {
     let version = if bits & 8 == 0 { "2025-11-25" } else { "2025-06-18" };
     LinkClass { version, ..class(bits & 7) }
@@ -89,7 +89,8 @@ impl Owners {
         self.rules.unwrap_or(RULES)
     }
 
-    /// Checks that a link is not given to another owner, or closed for one, before its owner has left it idle for `rest`.
+    /// Checks that a link stays with its owner until the owner has left it idle for the time `rest`: earlier, it is
+    /// neither given to another owner nor closed for another owner.
     fn check_rest(&self, slot: SlotId, by: Option<OwnerId>, rest: Duration, now: Instant) {
         let owner = self.has.iter().find(|(_, has)| **has == slot).map(|(owner, _)| *owner);
         let is_others = owner.is_some() && owner != by;
@@ -140,7 +141,7 @@ impl Owners {
         assert!(self.opening.len() <= self.rules().starts);
     }
 
-    /// The pool takes this link from its owner, if it has one.
+    /// Records that the pool takes this link from its owner, if the link has one.
     fn take_away(&mut self, slot: SlotId) {
         let before = self.has.len();
         self.has.retain(|_, has| *has != slot);
@@ -196,7 +197,7 @@ impl Owners {
         self.note(world);
     }
 
-    /// Events that close links although nobody has requested a link of this server.
+    /// Applies events that close links although nobody has requested a link of this server.
     fn shrink(&mut self, world: &mut World, what: Happening) {
         let gone = match what {
             Happening::MakeRoom => {
@@ -225,7 +226,7 @@ impl Owners {
         }
     }
 
-    /// Events of calls that wait for their clients, and of owners whose roots a server knows.
+    /// Applies events of calls that wait for their clients, and of owners whose roots a server has.
     fn wait(&mut self, world: &mut World, what: Happening) {
         match what {
             Happening::Park(owner) => {
@@ -281,7 +282,7 @@ impl Owners {
 }
 
 impl Owners {
-    /// Ends all calls, and lets time pass until everybody who waits must have been served.
+    /// Ends all calls, and lets enough time pass for all waiting owners to be served.
     fn finish(&mut self, world: &mut World) {
         for owner in 1..6 {
             while self.calls.iter().any(|(by, _)| *by == owner) {
@@ -294,7 +295,7 @@ impl Owners {
         self.happen(world, Happening::Pass(30_000));
     }
 
-    /// Releases all links; none may be left.
+    /// Lets all owners release their links, and checks that no link is left.
     fn part(&mut self, world: &mut World) {
         for owner in 1..6 {
             self.happen(world, Happening::Release(owner));
@@ -303,7 +304,7 @@ impl Owners {
         assert_eq!(world.dispatch.size(), 0, "no link is left: {:?}", world.dispatch);
     }
 
-    /// Does what the pool of a caller does if it lacks room: it asks the pool of another caller of the same server for a link.
+    /// Makes room as a pool does if it lacks room: takes a link from the pool of another caller of the same server.
     fn make_room(&self, world: &World, other: &mut Self, theirs: &mut World) {
         let lacks =
             |(ticket, ..): &(Ticket, OwnerId, LinkClass)| world.dispatch.lacks_room(*ticket, world.now);
@@ -326,8 +327,9 @@ fn rules() -> impl Strategy<Value = PoolRules> {
 }
 
 proptest! {
-    /// Checks that a link has one owner, is declared widely enough and kept as promised, that the limit of links holds, and
-    /// that nobody waits once all calls have ended.
+    /// Checks that each link has one owner, that everything its owner needs was declared on it, and that it stays
+    /// with its owner as long as promised; that the limit of links holds; and that nobody waits once all calls have
+    /// ended.
     #[test]
     fn any_order_of_events(rules in rules(), history in prop::collection::vec(happening(), 1..120)) {
         let (mut world, mut owners) = (World::with(rules), Owners::of(rules));
@@ -341,8 +343,8 @@ proptest! {
         owners.part(&mut world);
     }
 
-    /// Checks that the pools of several callers of a server have no more links together than one server may have, and that
-    /// nobody waits forever for the links of the others.
+    /// Checks that the pools of all callers of a server together have no more links than one server may have, and
+    /// that no caller waits forever for links of another caller.
     #[test]
     fn callers_share_the_links_of_a_server(
         rules in rules(),

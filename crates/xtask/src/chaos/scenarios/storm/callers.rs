@@ -19,20 +19,20 @@ pub(super) enum Call {
 
 /// The tools that are called; the frequent ones occur twice.
 const TOOLS: [&str; 7] = ["read", "read", "write", "write", "talk", "ask", "late"];
-/// The tools whose interrupted calls are sent again. `talk` is not one of them, although it only reads, because the messages that
-/// it has sent by then would be sent twice.
+/// The tools whose interrupted calls are sent again. `talk` only reads, but is not one of them: the messages that
+/// an interrupted call has already sent would be sent twice.
 const REPEATED: [&str; 2] = ["read", "late"];
-/// The words by which errors tell whether the request was executed.
+/// The words by which an error states whether the request was executed.
 const NOT_EXECUTED: &str = "was not executed";
 const MAYBE: &str = "may have been executed";
 /// The words that mark an error as Dragoman's own: the server's name in quotation marks, in JSON.
 const OWN_WORDS: &str = "server \\\"";
-/// The words for a child that keeps ending and is not started before a call must end.
+/// The words of an error for a child that keeps ending, and is not started again in time for the call.
 const PAUSES: &str = "is paused for a while";
-/// The words for a server that refuses the first message of a session, as does a server that refuses this client for good.
+/// The words of an error for a server that refuses the first message of a session.
 const REFUSES: &str = "answered HTTP 4";
 
-/// Calls and lists until the storm is over.
+/// Makes calls and fetches lists until the storm is over.
 pub(super) fn calls(
     client: &Arc<Client>,
     names: &[&'static str],
@@ -63,7 +63,7 @@ pub(super) fn calls(
     done
 }
 
-/// Lists; the tools of every server must be there, whatever the server is doing.
+/// Fetches the list of tools; it must contain tools of every server, in whatever state the server is.
 fn listed(client: &Client, servers: &[&'static str]) -> Result<(), String> {
     let names = client.names(ENDS)?;
     let is_missing = |server: &&&str| !names.iter().any(|name| *name == format!("{server}__read"));
@@ -75,13 +75,15 @@ fn listed(client: &Client, servers: &[&'static str]) -> Result<(), String> {
     }
 }
 
-/// The smallest share of calls that must be answered, in percent of those whose server is not paused. A call fails if it must not
-/// be sent twice and is under way when its server ends or cuts its streams; in ten runs, these were 0 to 2.6 % of all calls. In
-/// addition, at most 1 % may be refused for a session that is forgotten while it is being opened, or by a server that ends before
-/// it can be asked whether it knows the session; in five runs, there were none to three such calls.
+/// The minimum percentage of answered calls, among the calls to servers that are not paused. A call fails if it
+/// must not be sent twice and its server ends or cuts its streams during the call; in ten runs, this happened to 0
+/// to 2.6 % of all calls. In addition, at most 1 % may be refused because the server forgot a session while it was
+/// being opened, or ended before the gateway could check its session; in five runs, this happened to at most three
+/// calls.
 const ANSWERED: usize = 95;
-/// The largest share of calls that may end at once because their server's child keeps ending, in percent. One server of five is
-/// paused for at most 8 s of a round of 25 s, which is 6 %; this can happen to both servers with children.
+/// The maximum percentage of calls that may fail immediately because their server's child keeps ending. One of five
+/// servers is paused for at most 8 s in a round of 25 s, which affects 6 % of the calls; this can happen to both
+/// servers with children.
 const PAUSED: usize = 13;
 
 /// Counts the calls by the way in which they ended.
@@ -91,11 +93,12 @@ struct Sums {
     answered: usize,
     /// Calls that were not executed because their server's child keeps ending.
     paused: usize,
-    /// Calls that were refused for their session by a server that ended before it could be asked whether it knows the session.
+    /// Calls that were refused because of their session: the server ended before the gateway could check the
+    /// session.
     passed_on: usize,
-    /// Calls whose session was forgotten before it was completely open.
+    /// Calls whose session was forgotten while it was being opened.
     unopened: usize,
-    /// Calls that must not be sent twice, and may have been executed.
+    /// Calls that must not be sent twice, and may or may not have been executed.
     interrupted: usize,
 }
 
@@ -134,7 +137,7 @@ pub(super) fn judge(done: &[Call], servers: &[(bool, Upstream)], stage: &Stage<'
 }
 
 impl Sums {
-    /// Counts a call; returns what is wrong with its end.
+    /// Counts a call; returns the fault if the call did not end well.
     fn fault(&mut self, tool: &str, end: &End, is_executed: bool) -> Option<String> {
         self.all += 1;
         match end {

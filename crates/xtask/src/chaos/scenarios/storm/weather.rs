@@ -15,19 +15,19 @@ enum Fault {
     Crash,
     /// The server ends without notice several times in a row.
     Flap,
-    /// The server is stopped by a signal for a while; meanwhile, the system accepts connections for it.
+    /// The server is suspended by a signal for a while; during this time, the system accepts connections for it.
     Stop,
     /// The server behaves differently for a while.
     Lapse(&'static str),
     /// The server behaves differently for a while, with an effect that exists only over HTTP.
     HttpLapse(&'static str),
-    /// The server does not know its sessions any more, and reports this in this wording.
+    /// The server forgets its sessions, and reports this with the given wording.
     Forget(&'static str),
-    /// The server behaves differently until its next fault. No call fails because of that.
+    /// The server behaves differently until its next fault, but no call fails for this reason.
     Spell(&'static str),
 }
 
-/// The faults of one round. Each wording of a lost session occurs once, in addition to these.
+/// The faults of one round. In addition, each wording for a lost session occurs once.
 const ROUND: [Fault; 23] = [
     Fault::Crash,
     Fault::Crash,
@@ -54,12 +54,13 @@ const ROUND: [Fault; 23] = [
     Fault::Spell(""),
 ];
 
-/// The time within which a client must have met a forgotten session; all clients call all the time.
+/// The time within which a client must have used a forgotten session; all clients make calls continuously.
 const MET: Duration = Duration::from_secs(2);
-/// The number of times that a server forgets its sessions until one is met.
+/// The maximum number of times that a server forgets its sessions until a client has used a forgotten one.
 const ATTEMPTS: usize = 5;
 
-/// Applies whole rounds of faults to the servers until the time is over, but at least one; returns the number of faults.
+/// Applies whole rounds of faults to the servers until the time is over, but at least one round; returns the number
+/// of faults.
 pub(super) fn blow(
     servers: &mut [(bool, Upstream)],
     length: Duration,
@@ -128,8 +129,8 @@ fn crash(http: bool, up: &mut Upstream, dice: &mut Dice, most: usize) -> Result<
     }
 }
 
-/// Lets a server forget its sessions, and waits until it has refused one. A server that has just been started may have none
-/// yet, so it forgets them again.
+/// Makes a server forget its sessions, and waits until it has refused one. A server that has just been started may
+/// have no sessions yet, so this is repeated.
 fn forget(up: &Upstream, number: usize, wording: &str) -> Result<(), String> {
     let refusals = format!("\"refused\":\"{wording}\"");
     let before = up.recorded(&refusals);
