@@ -142,7 +142,7 @@ impl AuthorizationServer {
             // The site's tools fail in any case, and an outage must not make anybody sign in again.
             Err(NotConfirmed::Unavailable(why)) => {
                 let fault = AccountFault::Unavailable(format!("{}: {why}", grant.site), RETRY);
-                self.confirmations.lock().miss(&grant.id, fault)
+                self.confirmations.lock().miss(&grant.id, &fault)
             }
         }
     }

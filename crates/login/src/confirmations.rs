@@ -90,9 +90,9 @@ impl Confirmations {
     }
 
     /// Records that the site could not be asked, and returns its last answer if that is recent.
-    pub(crate) fn miss(&mut self, grant: &str, fault: AccountFault) -> Result<Confirmation, AccountFault> {
+    pub(crate) fn miss(&mut self, grant: &str, fault: &AccountFault) -> Result<Confirmation, AccountFault> {
         self.fail(grant, fault.clone());
-        answer(self.known.get(grant), &fault)
+        answer(self.known.get(grant), fault)
     }
 
     pub(crate) fn forget(&mut self, grant: &str) {

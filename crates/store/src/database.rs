@@ -220,6 +220,10 @@ impl Database {
 
 /// Repeats `open` while another process has locked the file, for at most `time` plus one attempt. `SQLite` itself does not
 /// wait for each lock: if two processes change the journal mode of a new file at the same time, it refuses one of them.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "files are opened in threads that may block, and `SQLite` reports no event"
+)]
 fn opened_in<T>(time: Duration, mut open: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
     let until = Instant::now() + time;
     loop {

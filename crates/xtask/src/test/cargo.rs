@@ -133,7 +133,7 @@ pub(super) fn with_budgets() -> Result<Vec<String>, String> {
 
 /// The number of tests per processor that run at the same time. Most tests spend most of their time waiting for
 /// programs and deadlines.
-const TESTS_PER_PROCESSOR: usize = 2;
+const TESTS_PER_PROCESSOR: usize = 3;
 
 /// Runs the tests of some packages; `programs` is the folder of the programs that these tests start, if they have
 /// been built.
