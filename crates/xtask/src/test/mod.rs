@@ -79,7 +79,8 @@ fn run_steps(steps: &[Step]) -> Vec<Done> {
         });
         let (mut build_failed, mut ahead) = (false, None);
         for group in steps.chunk_by(|_, next| next.beside_the_one_before) {
-            if ahead.is_none() && group.iter().any(|step| step.needs_tools) {
+            // Earlier, work ahead would slow down the builds of the first steps.
+            if ahead.is_none() && group.iter().any(|step| step.needs_build || step.needs_tools) {
                 let begun = steps.iter().filter_map(|step| Some((step.name, scope.spawn(step.ahead?))));
                 ahead = Some(begun.collect::<Vec<_>>());
             }

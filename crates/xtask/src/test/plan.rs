@@ -23,7 +23,7 @@ pub(super) struct Step {
     pub(super) needs_tools: bool,
     /// True if the step starts together with the previous one, because it mostly waits.
     pub(super) beside_the_one_before: bool,
-    /// Work that begins with the first step that needs tools, and uses only processor time that no other program
+    /// Work that begins with the first step after the build, and uses only processor time that no other program
     /// needs. The step waits until this work has ended, and repeats whatever failed.
     pub(super) ahead: Option<fn() -> Result<(), String>>,
     pub(super) work: fn(&Context, &Log) -> Result<Tally, String>,
