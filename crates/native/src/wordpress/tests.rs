@@ -221,7 +221,7 @@ fn arguments_that_do_not_fit_ask_nothing() {
         ("wp_delete_post", json!({"id": 1, "force": "maybe"}), "true or false"),
         ("wp_get_posts", json!([]), "must be an object"),
         ("wp_upload_media_from_url", json!({"url": "file:///etc/passwd"}), "http and https"),
-        ("wp_upload_media_from_url", json!({"url": "https://a@b/"}), "the URL has no host"),
+        ("wp_upload_media_from_url", json!({"url": "https://a@b/"}), "no user name or password"),
         (
             "wp_upload_media_from_base64",
             json!({"base64": "%%%", "fileName": "a", "mimeType": "a/b"}),

@@ -115,7 +115,7 @@ async fn without_the_key_of_the_record_nothing_is_approved_again() {
     place.server.lists(json!([tool("read", "Evil.")]));
     let ended = run_to_end("serve", &Start { config: &config, ..Start::default() }).await;
     assert_ne!(ended.code, Some(0));
-    for part in ["definitions.db", "a key other than", "restore the vault.key"] {
+    for part in ["definitions.db", "a key other than", "restore the matching vault.key"] {
         assert!(ended.err.contains(part), "{part}: {}", ended.err);
     }
 }
