@@ -1,7 +1,7 @@
 //! Sign-ins in progress. Each is bound to one browser by a cookie, moves only forward, and expires soon. This
 //! module must not know what the steps look like.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use crate::authorization_request::AuthorizationRequest;
 use crate::random::{self, NoEntropy};
+use crate::site::SiteAccount;
 use crate::site_address::SiteAddress;
 
 /// The time limit for a sign-in. It includes a login at the site, perhaps with a second factor.
@@ -43,12 +44,41 @@ pub(crate) enum Stage {
     /// The browser shows the site's page. The site sends it back with `state`, which is accepted only once.
     AtSite { site: SiteAddress, rest: String, state: SecretString },
     /// The site has sent the browser back with a name and a password, which have not been checked yet.
-    Returned { site: SiteAddress, rest: String, user: String, password: SecretString },
+    Returned(ReturnedAccount),
+}
+
+/// The account that a site has sent back with a browser, and the application password that it has created for it.
+#[derive(Debug, Clone)]
+pub(crate) struct ReturnedAccount {
+    pub(crate) site: SiteAddress,
+    /// The address of the site's REST API.
+    pub(crate) rest: String,
+    pub(crate) user: String,
+    pub(crate) password: SecretString,
+}
+
+impl ReturnedAccount {
+    /// The account in the form in which the site is asked about it.
+    pub(crate) fn account(&self) -> SiteAccount<'_> {
+        SiteAccount { rest: &self.rest, user: &self.user, password: &self.password }
+    }
+}
+
+/// An account whose sign-in was not finished. Nobody can use its password, so the password is deleted at the site.
+#[derive(Debug)]
+pub(crate) struct AbandonedAccount {
+    pub(crate) account: ReturnedAccount,
+    /// The time at which the sign-in ended.
+    pub(crate) since: Instant,
 }
 
 /// All sign-ins in progress.
 #[derive(Debug, Default)]
-pub(crate) struct Attempts(HashMap<String, SignInAttempt>);
+pub(crate) struct Attempts {
+    running: HashMap<String, SignInAttempt>,
+    /// Accounts whose sign-in was not finished, the oldest first.
+    abandoned: VecDeque<AbandonedAccount>,
+}
 
 impl Attempts {
     /// Begins a sign-in.
@@ -63,33 +93,33 @@ impl Attempts {
         const NO_RANDOMNESS: &str =
             "The random number generator of Dragoman's operating system failed. Try again later.";
         let (now, address) = (Instant::now(), address_block(address, IPV6_BITS));
-        self.0.retain(|_, attempt| now < attempt.begun + LIFE);
-        let own = self.0.values().filter(|attempt| attempt.address == address);
+        self.end_expired();
+        let own = self.running.values().filter(|attempt| attempt.address == address);
         if own.clone().count() >= MOST_OF_ADDRESS
             && let Some(oldest) = own.min_by_key(|attempt| attempt.begun).map(|attempt| attempt.entry.clone())
         {
-            self.0.remove(&oldest);
+            self.drop_attempt(&oldest);
         }
-        if self.0.len() >= MOST {
+        if self.running.len() >= MOST {
             return Err("Too many people are signing in at the moment. Try again in a few minutes.");
         }
         let named = || -> Result<_, NoEntropy> { Ok((random::name()?, random::text("")?)) };
         let (entry, mark) = named().map_err(|_| NO_RANDOMNESS)?;
         let attempt =
             SignInAttempt { entry: entry.clone(), mark, request, stage: Stage::Asking, address, begun: now };
-        self.0.insert(entry, attempt.clone());
+        self.running.insert(entry, attempt.clone());
         Ok(attempt)
     }
 
     /// Returns the sign-in with this name, if it began in this browser.
     pub(crate) fn of(&self, entry: &str, cookies: &[&str], is_secure: bool) -> Option<&SignInAttempt> {
-        let attempt = self.0.get(entry).filter(|attempt| attempt.is_alive())?;
+        let attempt = self.running.get(entry).filter(|attempt| attempt.is_alive())?;
         attempt.is_of(cookies, is_secure).then_some(attempt)
     }
 
     /// Moves a sign-in to its next stage.
     pub(crate) fn advance(&mut self, entry: &str, stage: Stage) {
-        if let Some(attempt) = self.0.get_mut(entry) {
+        if let Some(attempt) = self.running.get_mut(entry) {
             attempt.stage = stage;
         }
     }
@@ -97,12 +127,52 @@ impl Attempts {
     /// Returns the name of the sign-in that sent its browser to a site with this state.
     pub(crate) fn left_with(&self, state: &str) -> Option<&str> {
         let is_it = |attempt: &&SignInAttempt| matches!(&attempt.stage, Stage::AtSite { state: own, .. } if random::is_same(own, state));
-        self.0.values().filter(|attempt| attempt.is_alive()).find(is_it).map(|attempt| attempt.entry.as_str())
+        self.running
+            .values()
+            .filter(|attempt| attempt.is_alive())
+            .find(is_it)
+            .map(|attempt| attempt.entry.as_str())
+    }
+
+    /// Ends sign-ins that have taken too long.
+    fn end_expired(&mut self) {
+        let now = Instant::now();
+        let expired: Vec<String> = self
+            .running
+            .values()
+            .filter(|attempt| now >= attempt.begun + LIFE)
+            .map(|attempt| attempt.entry.clone())
+            .collect();
+        for entry in &expired {
+            self.drop_attempt(entry);
+        }
+    }
+
+    /// Ends a sign-in that was not finished.
+    fn drop_attempt(&mut self, entry: &str) {
+        if let Some(SignInAttempt { stage: Stage::Returned(account), .. }) = self.running.remove(entry) {
+            self.abandon(AbandonedAccount { account, since: Instant::now() });
+        }
+    }
+
+    /// Adds an account whose password is to be deleted at its site.
+    pub(crate) fn abandon(&mut self, account: AbandonedAccount) {
+        if self.abandoned.len() >= MOST {
+            self.abandoned.pop_front();
+        }
+        self.abandoned.push_back(account);
+    }
+
+    /// Takes up to `most` accounts whose sign-in was not finished.
+    pub(crate) fn take_abandoned(&mut self, most: usize) -> Vec<AbandonedAccount> {
+        self.end_expired();
+        let count = most.min(self.abandoned.len());
+        self.abandoned.drain(..count).collect()
     }
 
     /// Ends a sign-in.
     pub(crate) fn end(&mut self, entry: &str) -> Option<SignInAttempt> {
-        self.0.remove(entry)
+        self.running.remove(entry)
     }
 }
 
@@ -175,13 +245,13 @@ mod tests {
         for _ in 0..MOST_OF_ADDRESS * 3 {
             attempts.begin(request(), address(1)).unwrap();
         }
-        assert_eq!(attempts.0.len(), MOST_OF_ADDRESS + 1);
-        assert!(attempts.0.contains_key(&others.entry));
+        assert_eq!(attempts.running.len(), MOST_OF_ADDRESS + 1);
+        assert!(attempts.running.contains_key(&others.entry));
         for number in 0..2 * MOST {
             let bytes = u32::try_from(number).unwrap().to_be_bytes();
             let _ = attempts.begin(request(), IpAddr::from(bytes));
         }
-        assert_eq!(attempts.0.len(), MOST);
+        assert_eq!(attempts.running.len(), MOST);
     }
 
     #[tokio::test(start_paused = true)]

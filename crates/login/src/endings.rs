@@ -11,6 +11,7 @@ use store::grants::StoredGrant;
 use tokio::time::Instant;
 
 use crate::AuthorizationServer;
+use crate::attempts::{AbandonedAccount, ReturnedAccount};
 use crate::random;
 use crate::site::{Deletion, SiteAccount};
 
@@ -18,6 +19,8 @@ use crate::site::{Deletion, SiteAccount};
 const TRIED_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 /// The time after which a password that the site ignores is considered deleted, in milliseconds.
 const IGNORED_MS: u64 = 60 * 60 * 1000;
+/// The time for which Dragoman tries to delete the password of a sign-in that was not finished.
+const ABANDONED: Duration = Duration::from_hours(24);
 /// The maximum number of ended sign-ins that are remembered until their streams have ended.
 const MOST_ENDED: usize = 4096;
 /// The maximum number of passwords that one run deletes.
@@ -157,6 +160,37 @@ impl AuthorizationServer {
         ended.retain(|grant| sites.insert(grant.site.clone()));
         for grant in ended.into_iter().take(AT_ONCE) {
             self.delete_password(grant, now_ms).await;
+        }
+        self.delete_abandoned().await;
+    }
+
+    /// Deletes the password of a sign-in that was not finished; `id` is the password's id at the site, if it is known.
+    pub(crate) async fn discard(&self, account: ReturnedAccount, id: Option<&str>) {
+        let deleted = self.reach(account.site.as_str()).delete_password(account.account(), id).await;
+        if deleted == Deletion::Unanswered {
+            self.attempts.lock().abandon(AbandonedAccount { account, since: Instant::now() });
+        }
+    }
+
+    /// Deletes the passwords of sign-ins that were not finished, for a day.
+    async fn delete_abandoned(&self) {
+        let abandoned = self.attempts.lock().take_abandoned(AT_ONCE);
+        let mut sites = HashSet::new();
+        for one in abandoned {
+            let (site, account) = (one.account.site.as_str().to_owned(), one.account.account());
+            // Each site is asked once in a run, so that a site that does not answer does not hold up the others.
+            let is_open = !sites.insert(site.clone())
+                || self.reach(&site).delete_password(account, None).await == Deletion::Unanswered;
+            if is_open && one.since.elapsed() < ABANDONED {
+                self.attempts.lock().abandon(one);
+            } else if is_open {
+                tracing::warn!(
+                    site,
+                    user = one.account.user,
+                    "cannot delete the application password of a sign-in that was not finished; the user can delete it in their \
+                    WordPress profile"
+                );
+            }
         }
     }
 

@@ -12,7 +12,7 @@ use tokio::sync::SemaphorePermit;
 use upstream::oauth::form;
 
 use crate::AuthorizationServer;
-use crate::attempts::{SignInAttempt, Stage};
+use crate::attempts::{ReturnedAccount, SignInAttempt, Stage};
 use crate::authorization_request::{
     AuthorizationRequest, RequestParameters, ReturnedError, answer, checked, return_address,
 };
@@ -201,14 +201,15 @@ pub(crate) fn returned(server: &AuthorizationServer, query: &str, browser: Brows
         return other_site(site.as_str());
     }
     let password = SecretString::from(password);
-    attempts.advance(&entry, Stage::Returned { site, rest, user: user.to_owned(), password });
+    let account = ReturnedAccount { site, rest, user: user.to_owned(), password };
+    attempts.advance(&entry, Stage::Returned(account));
     back(&format!("{base}/oauth/sign-in/{entry}"))
 }
 
 /// Finishes a sign-in: the site confirms the account, and the browser carries a code to the client.
 pub(crate) async fn finish(server: &AuthorizationServer, entry: &str, browser: Browser<'_>) -> Reply {
     let Some(attempt) = known(server, entry, browser) else { return over() };
-    let Stage::Returned { site, rest, user, password } = attempt.stage else {
+    let Stage::Returned(returned) = attempt.stage else {
         return question(server, StatusCode::OK, &attempt, "", None);
     };
     let Some(base) = server.base() else { return over() };
@@ -216,54 +217,72 @@ pub(crate) async fn finish(server: &AuthorizationServer, entry: &str, browser: B
     if server.attempts.lock().end(entry).is_none() {
         return over();
     }
-    let account = SiteAccount { rest: &rest, user: &user, password: &password };
-    let reach = server.reach(site.as_str());
-    let failed = |why: &str| {
-        let error =
-            [("error", "access_denied"), ("error_description", "the site did not confirm the account")];
-        let to = attempt.request.answer(&base, &error);
-        page::message(StatusCode::FORBIDDEN, "You are not signed in", why, Some(&to))
+    let request = &attempt.request;
+    let code = match begun(server, request, &returned, browser.now_ms).await {
+        Ok(code) => code,
+        Err(NotBegun { why, password_id }) => {
+            server.discard(returned, password_id.as_deref()).await;
+            let Some(why) = why else { return response::unavailable() };
+            let error =
+                [("error", "access_denied"), ("error_description", "the site did not confirm the account")];
+            let to = request.answer(&base, &error);
+            return page::message(StatusCode::FORBIDDEN, "You are not signed in", &why, Some(&to));
+        }
     };
-    let confirmed = reach.confirm(account, &server.settings.capability).await;
-    if confirmed.is_err() {
-        // Nobody can use this password, so it should not stay.
-        reach.delete_password(account, None).await;
-    }
-    let confirmed = match confirmed {
+    let Some(code) = code else { return response::unavailable() };
+    back(&request.answer(&base, &[("code", code.expose_secret())]))
+}
+
+/// The reason why a sign-in has no grant.
+struct NotBegun {
+    /// The reason, for the person; `None` if the person can only try again.
+    why: Option<String>,
+    /// The id of the password at the site, if it is known.
+    password_id: Option<String>,
+}
+
+/// Asks the site for the account, and stores a grant. Returns the code for the client; `None` if there is no code, although
+/// there is a grant, which then expires.
+async fn begun(
+    server: &AuthorizationServer,
+    request: &AuthorizationRequest,
+    returned: &ReturnedAccount,
+    now_ms: u64,
+) -> Result<Option<SecretString>, NotBegun> {
+    let site = returned.site.as_str();
+    let account = returned.account();
+    let reach = server.reach(site);
+    let refused = |why: &str| NotBegun { why: Some(why.to_owned()), password_id: None };
+    let confirmed = match reach.confirm(account, &server.settings.capability).await {
         Ok(user) => user,
         Err(NotConfirmed::Rejected | NotConfirmed::Ignored) => {
-            return failed(
+            return Err(refused(
                 "The site does not accept the password that it has just created. A security plugin, or a web server \
                 that does not pass on the Authorization header, may be the reason.",
-            );
+            ));
         }
-        Err(NotConfirmed::Forbidden(why) | NotConfirmed::Unavailable(why)) => return failed(&sentence(&why)),
+        Err(NotConfirmed::Forbidden(why) | NotConfirmed::Unavailable(why)) => {
+            return Err(refused(&sentence(&why)));
+        }
     };
     let password_id = reach.password_id(account).await;
-    let Ok(id) = random::name() else { return response::unavailable() };
-    let request = &attempt.request;
-    let stored = stored(
-        server,
-        (&id, request, &confirmed.name),
-        (site.as_str(), account),
-        password_id,
-        browser.now_ms,
-    );
-    match stored.await {
+    let not_begun = |why: Option<String>| NotBegun { why, password_id: password_id.clone() };
+    let id = random::name().map_err(|_| not_begun(None))?;
+    let new = (id.as_str(), request, confirmed.name.as_str());
+    match stored(server, new, (site, account), password_id.clone(), now_ms).await {
         Ok(true) => {}
-        Ok(false) => return failed("There are too many sign-ins here. The operator can end old ones."),
-        Err(why) => return failed(&sentence(&why)),
+        Ok(false) => {
+            let why = "There are too many sign-ins here. The operator can end old ones.";
+            return Err(not_begun(Some(why.to_owned())));
+        }
+        Err(why) => return Err(not_begun(Some(sentence(&why)))),
     }
     server.confirmations.lock().note(&id, confirmed.id, confirmed.roles);
-    let told = (request.client.client_id.as_str(), request.redirect_uri.as_str(), request.challenge.as_str());
-    let Ok(code) = server.codes.lock().make(&id, told) else { return response::unavailable() };
-    tracing::info!(
-        site = site.as_str(),
-        user = confirmed.name,
-        client = request.client.name(),
-        "a person has signed in"
-    );
-    back(&request.answer(&base, &[("code", code.expose_secret())]))
+    let owner =
+        (request.client.client_id.as_str(), request.redirect_uri.as_str(), request.challenge.as_str());
+    let Ok(code) = server.codes.lock().make(&id, owner) else { return Ok(None) };
+    tracing::info!(site, user = confirmed.name, client = request.client.name(), "a person has signed in");
+    Ok(Some(code))
 }
 
 /// Stores a new grant; returns false if there are too many.

@@ -187,3 +187,66 @@ async fn a_sign_in_that_nobody_uses_ends() {
     assert_eq!(stage.server.list().await.unwrap().len(), 0);
     assert_eq!(stage.world.asked(), [DELETE]);
 }
+
+/// Signs in up to the moment at which the site has created a password; returns the address that finishes the sign-in.
+async fn returned(stage: &Stage) -> String {
+    let client = stage.registered().await;
+    let entry = stage.begun(&client).await;
+    let back = stage.at_site(&entry).await;
+    let reply =
+        stage.open(&format!("{back}&site_url=https://blog.example&user_login=ann&password=abcdEFGH")).await;
+    location(&reply)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_password_of_a_sign_in_that_is_not_finished_is_deleted() {
+    let stage = Stage::new("wordpress");
+    let finish = returned(&stage).await;
+    stage.world.asked();
+    stage.server.tidy(stage.now()).await;
+    assert_eq!(stage.world.asked(), [""; 0], "the browser is still on its way");
+    stage.pass(16).await;
+    stage.server.tidy(stage.now()).await;
+    assert_eq!(stage.world.asked(), [INTROSPECT, DELETE]);
+    stage.server.tidy(stage.now()).await;
+    assert_eq!(stage.world.asked(), [""; 0], "once");
+    assert_eq!(stage.open(&finish).await.status(), StatusCode::NOT_FOUND);
+
+    // A sign-in that makes room for others of its address has not been finished, either.
+    returned(&stage).await;
+    for _ in 0..16 {
+        returned(&stage).await;
+    }
+    stage.world.asked();
+    stage.server.tidy(stage.now()).await;
+    assert_eq!(stage.world.asked(), [INTROSPECT, DELETE]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_password_of_a_sign_in_that_fails_is_deleted_once_the_site_answers() {
+    let stage = Stage::new("wordpress");
+    let finish = returned(&stage).await;
+    for path in [ME, INTROSPECT, DELETE] {
+        stage.world.gone(path);
+    }
+    assert_eq!(stage.open(&finish).await.status(), StatusCode::FORBIDDEN);
+    stage.world.asked();
+    stage.server.tidy(stage.now()).await;
+    assert_eq!(stage.world.asked(), [INTROSPECT, ME], "the site still does not answer");
+    stage.world.at(INTROSPECT, 200, &json!({ "uuid": UUID }));
+    stage.world.at(DELETE, 200, &json!({ "deleted": true }));
+    stage.server.tidy(stage.now()).await;
+    assert_eq!(stage.world.asked(), [INTROSPECT, DELETE]);
+    // Dragoman tries for a day.
+    let finish = returned(&stage).await;
+    for path in [ME, INTROSPECT, DELETE] {
+        stage.world.gone(path);
+    }
+    stage.open(&finish).await;
+    stage.pass(24 * 60).await;
+    stage.world.asked();
+    for asked in [vec![INTROSPECT, ME], vec![]] {
+        stage.server.tidy(stage.now()).await;
+        assert_eq!(stage.world.asked(), asked);
+    }
+}
