@@ -30,6 +30,8 @@ export default [
   ['subscriber', 'wp_restore_content', { previous_content: '$replaced' }, /no content is kept at this address for this account/],
   ['admin', 'wp_restore_content', { previous_content: '$replaced' }, { id: '$blocks', previous_content: String }],
   ['admin', 'wp_get_post', { id: '$blocks' }, { content: CHANGED }],
+  ['admin', 'wp_update_post', { id: '$blocks', meta: { rank_math_title: 'Lake %sep% North' } }, { id: '$blocks' }],
+  ['admin', 'wp_get_post', { id: '$blocks' }, { content: CHANGED, meta: { rank_math_title: 'Lake %sep% North' } }],
   ['admin', 'wp_delete_post', { id: '$blocks', force: true }, { deleted: true }],
 
   ...versions('post', { id: '$post' }),

@@ -5,6 +5,7 @@ use super::folder::below;
 use crate::root;
 use crate::run::{Log, Service};
 use serde_json::Value;
+use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -67,6 +68,7 @@ impl Site {
         let content = below(&folder, "content")?;
         below(&content, "uploads")?;
         below(&content, "plugins")?;
+        register_fields(&below(&content, "mu-plugins")?)?;
         let themes = content.join("themes");
         symlink(wordpress.join("wp-content/themes"), &themes)
             .map_err(|error| format!("{}: {error}", themes.display()))?;
@@ -109,6 +111,17 @@ impl Site {
     pub(crate) fn tell(&self, log: &Log) {
         self.service.tell(log);
     }
+}
+
+/// Installs the file by which the documentation registers fields for the REST API.
+fn register_fields(plugins: &Path) -> Result<(), String> {
+    let page = root::checkout().join("docs/wordpress.md");
+    let text = fs::read_to_string(&page).map_err(|error| format!("{}: {error}", page.display()))?;
+    let blocks = text.split("```php\n").skip(1).filter_map(|rest| Some(rest.split_once("```")?.0));
+    let file = blocks.into_iter().find(|block| block.contains("register_meta"));
+    let file = file.ok_or_else(|| format!("{} no longer shows how to register fields", page.display()))?;
+    let target = plugins.join("rank-math-fields.php");
+    fs::write(&target, file).map_err(|error| format!("{}: {error}", target.display()))
 }
 
 /// The location of a site.
