@@ -302,11 +302,13 @@ impl Call {
     /// Reads a long reply to its end.
     async fn read_long(&mut self, long: Box<LongReply>) -> Option<Progress> {
         let limits = self.context.egress.frame_limits();
-        let era = self.link().map_or(self.caller.era(), |link| link.era);
+        let link = self.link().cloned();
+        let reply = |text| {
+            let link = link.as_ref().ok_or(LinkError::Closed)?;
+            Reply::of(text, Some(200), link.era, limits, &link.calls)
+        };
         let input = tokio::select! {
-            text = long.read() => {
-                CallInput::Replied(text.and_then(|text| Reply::of(text, Some(200), era, limits)))
-            }
+            text = long.read() => CallInput::Replied(text.and_then(reply)),
             notice = self.client.cancellation() => CallInput::Cancelled(notice),
             () = Late::new(self.exchange.deadline()) => CallInput::Late,
         };

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::gateway;
 use crate::support::*;
 
 /// The question of the server, as an event.
@@ -90,4 +91,69 @@ async fn a_client_that_does_not_tell_its_roots_is_served_nevertheless() {
     let mut caller = Caller::asked(&puppet).await;
     let call = caller.call.clone();
     assert_eq!(text(&caller.client.answer(&call).await), "ok");
+}
+
+/// The message with which the tool `raw` asks for roots during a call.
+const DURING_CALL: &str = r#"{"notify": {"jsonrpc":"2.0","id":"folders?","method":"roots/list"}}"#;
+
+fn process(answer: &Value) -> String {
+    text(answer).to_owned()
+}
+
+#[tokio::test]
+async fn a_child_that_asks_for_roots_during_a_call_serves_no_other_client() {
+    let gateway = gateway(&odd_stdio(&[]), "").await;
+    let roots: Value = json!({"roots": {}});
+    let number = json!({"ms": 0, "process": true});
+    let asks: Value = serde_json::from_str(DURING_CALL).unwrap();
+    for asked in [false, true] {
+        // One client without a session, and one with a session that does not listen.
+        let one = Modern { capabilities: roots.clone(), ..Modern::new(gateway.http()) };
+        let two = Legacy::open_at(gateway.http(), "/mcp", LEGACY, &roots).await;
+        let before = process(&two.call("up__late", &number).await);
+        if asked {
+            two.call("up__raw", &asks).await;
+        }
+        two.delete().await;
+        let next = process(&one.call("up__late", &number).await);
+        assert_eq!(next == before, !asked, "the process is used again if it has asked for nobody's roots");
+        one.call("up__raw", &asks).await;
+        let last = process(&one.call("up__late", &number).await);
+        assert_ne!(last, next);
+    }
+}
+
+#[tokio::test]
+async fn a_session_in_which_a_server_asks_for_roots_on_the_stream_of_a_call_serves_no_other_client() {
+    let sessions = std::sync::atomic::AtomicUsize::new(0);
+    let puppet = Puppet::start(move |_, received| match received.method() {
+        "initialize" => {
+            let number = sessions.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let result = json!({
+                "protocolVersion": LEGACY, "capabilities": {"tools": {}},
+                "serverInfo": {"name": "puppet", "version": "1"},
+            });
+            Said::Result(result, format!("Mcp-Session-Id: {number}\r\n"))
+        }
+        "tools/call" if received.body["params"]["arguments"]["asks"] == true => {
+            let result = json!({"content": [{"type": "text", "text": "asked"}]});
+            let answer = json!({"jsonrpc": "2.0", "id": received.body["id"], "result": result});
+            Said::Status(200, "text/event-stream", format!("{QUESTION}data: {answer}\n\n"))
+        }
+        "tools/call" => {
+            let session = received.header("mcp-session-id").unwrap_or_default();
+            Said::Result(json!({"content": [{"type": "text", "text": session}]}), String::new())
+        }
+        _ => Said::Proper,
+    })
+    .await;
+    let gateway = gateway(&puppet.config(), "").await;
+    let call = async |asks: bool| {
+        let client = Modern { capabilities: json!({"roots": {}}), ..Modern::new(gateway.http()) };
+        process(&client.call("up__ok", &json!({"asks": asks})).await)
+    };
+    let first = call(false).await;
+    assert_eq!(call(false).await, first, "a session in which the server asks nothing is used again");
+    assert_eq!(call(true).await, "asked");
+    assert_ne!(call(false).await, first);
 }

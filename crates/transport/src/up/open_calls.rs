@@ -2,10 +2,12 @@
 //! concern any of these calls, including abandoned ones. This module must not know who an owner is.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use proto::mcp::Method;
+use proto::rpc::{Frame, FrameKind};
 
 use super::numbered::Numbered;
 
@@ -74,12 +76,28 @@ impl OpenCallsState {
 pub struct OpenCalls {
     state: Mutex<OpenCallsState>,
     forget: Duration,
+    /// True once the server has asked for its client's roots.
+    asked_roots: AtomicBool,
 }
 
 impl OpenCalls {
     /// Creates a record without calls. An abandoned call is forgotten after the time `forget`.
     pub fn new(forget: Duration) -> Arc<Self> {
-        Arc::new(Self { state: Mutex::default(), forget })
+        Arc::new(Self { state: Mutex::default(), forget, asked_roots: AtomicBool::new(false) })
+    }
+
+    /// Notes a message that has arrived on the link. Call this before the message is delivered, and before any later message
+    /// is.
+    pub fn note_arrival(&self, frame: &Frame) {
+        if frame.kind() == FrameKind::Request && frame.method() == Method::RootsList.name() {
+            self.asked_roots.store(true, Ordering::Release);
+        }
+    }
+
+    /// Returns true once the server has asked for its client's roots on this link. The server keeps the roots of the client that
+    /// answers, so the link must serve no other client.
+    pub fn has_asked_roots(&self) -> bool {
+        self.asked_roots.load(Ordering::Acquire)
     }
 
     /// Records that an owner uses the link.

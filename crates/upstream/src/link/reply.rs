@@ -1,12 +1,13 @@
 //! The reply to a request over a link: one message, a stream of messages, or a long body that is still arriving.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use proto::era::Era;
 use proto::rpc::{Frame, FrameKind, FrameLimits};
 use transport::net::client::Client;
-use transport::up::{EventStream, LinkError, LongReply, MuxCall, OpenCall, StreamItem, messages};
+use transport::up::{EventStream, LinkError, LongReply, MuxCall, OpenCall, OpenCalls, StreamItem, messages};
 
 /// The beginning of an answer to a request.
 pub enum Reply {
@@ -25,6 +26,7 @@ impl Reply {
         status: Option<u16>,
         era: &'static Era,
         limits: FrameLimits,
+        calls: &Arc<OpenCalls>,
     ) -> Result<Self, LinkError> {
         if !era.batches {
             return Ok(Self::Whole(parse(text, limits)?, status));
@@ -35,7 +37,8 @@ impl Reply {
         {
             return Ok(Self::Whole(only, status));
         }
-        Ok(Self::Source(ReplySource::Web(Incoming { era, stream: None, ready, open: None })))
+        let calls = calls.clone();
+        Ok(Self::Source(ReplySource::Web(Incoming { era, stream: None, ready, open: None, calls })))
     }
 }
 
@@ -56,6 +59,8 @@ pub struct Incoming {
     ready: VecDeque<Frame>,
     /// The open call and its key, until the call is answered.
     open: Option<(u64, OpenCall)>,
+    /// The calls of the link.
+    calls: Arc<OpenCalls>,
 }
 
 /// One item from a source of messages.
@@ -89,12 +94,20 @@ impl ReplySource {
 
 impl Incoming {
     /// Creates the source for the messages of an event stream.
-    pub(super) fn new(stream: Box<EventStream>, era: &'static Era, open: Option<(u64, OpenCall)>) -> Self {
-        Self { era, stream: Some(stream), ready: VecDeque::new(), open }
+    pub(super) fn new(
+        stream: Box<EventStream>,
+        era: &'static Era,
+        open: Option<(u64, OpenCall)>,
+        calls: &Arc<OpenCalls>,
+    ) -> Self {
+        Self { era, stream: Some(stream), ready: VecDeque::new(), open, calls: calls.clone() }
     }
 
     async fn next(&mut self, client: &Client, limits: FrameLimits) -> Result<Item, LinkError> {
         let item = self.item(client, limits).await;
+        if let Ok(Item::Frame(frame)) = &item {
+            self.calls.note_arrival(frame);
+        }
         if let (Ok(Item::Frame(frame)), Some((key, open))) = (&item, &self.open)
             && matches!(frame.kind(), FrameKind::Response | FrameKind::Error)
             && frame.id().is_none_or(|id| id.as_number() == Some(*key))

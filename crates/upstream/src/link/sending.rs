@@ -98,7 +98,7 @@ impl OpenLink {
         match &self.wire {
             Wire::Http(link) => match self.posted(client, link, outbound, open.as_ref()).await? {
                 HttpReply::Whole { status, text } => {
-                    let reply = Reply::of(text, Some(status), self.era, limits)?;
+                    let reply = Reply::of(text, Some(status), self.era, limits, &self.calls)?;
                     if let Reply::Whole(frame, _) = &reply
                         && frame.kind() == FrameKind::Error
                     {
@@ -112,7 +112,7 @@ impl OpenLink {
                 }
                 HttpReply::Stream(stream) => {
                     let open = open.map(|open| (outbound.key, open));
-                    Ok(Reply::Source(ReplySource::Web(Incoming::new(stream, self.era, open))))
+                    Ok(Reply::Source(ReplySource::Web(Incoming::new(stream, self.era, open, &self.calls))))
                 }
                 HttpReply::Long(long) => Ok(Reply::Long(long)),
                 HttpReply::Accepted => Err(LinkError::NotAMessage("an empty answer to a request".to_owned())),

@@ -45,6 +45,7 @@ impl Dedicated {
         let ticket = {
             let mut state = self.state.lock();
             let now = Instant::now();
+            state.bind_all_asked();
             let last = cell.last_slot().or_else(|| state.link_of_caller(cell, now));
             let ticket = state.dispatch.request(owner, class, last, now);
             let ticket = ticket.ok_or(LinkError::Busy(self.max()))?;

@@ -188,7 +188,11 @@ impl Dedicated {
         let mut deferred = DeferredActions::default();
         {
             let mut state = self.state.lock();
-            match state.slot_of(link) {
+            let slot = state.slot_of(link);
+            if let Some(slot) = slot {
+                state.bind_asked(slot);
+            }
+            match slot {
                 Some(slot) if state.dispatch.release(slot, owner) => {
                     state.links.remove(&slot);
                     deferred.closes.push(link.clone());
@@ -248,6 +252,22 @@ impl State {
         had.map(|(slot, _)| *slot).find(|slot| self.dispatch.is_free(*slot, now))
     }
 
+    /// Binds a link to its owner if the server has asked for roots on it. The question may have been delivered to a call, which
+    /// does not know the pool, so this is checked whenever a link could change its owner.
+    pub(super) fn bind_asked(&mut self, slot: SlotId) {
+        if self.links.get(&slot).is_some_and(|pooled| pooled.link.calls.has_asked_roots()) {
+            self.dispatch.bind(slot, Binding::Owner);
+        }
+    }
+
+    pub(super) fn bind_all_asked(&mut self) {
+        for (slot, pooled) in &self.links {
+            if pooled.link.calls.has_asked_roots() {
+                self.dispatch.bind(*slot, Binding::Owner);
+            }
+        }
+    }
+
     fn slot_of(&self, link: &OpenLink) -> Option<SlotId> {
         let slot = link.tenancy.slot.load(Ordering::Relaxed);
         self.links.get(&slot).filter(|pooled| pooled.link.id == link.id).map(|_| slot)
@@ -266,6 +286,7 @@ impl State {
             return deferred;
         }
         self.drop_dead();
+        self.bind_all_asked();
         let mut actions = self.dispatch.dispatch(Instant::now());
         while !actions.is_empty() {
             let mut refused = false;

@@ -92,6 +92,7 @@ impl Drop for Hold {
         let mut deferred = DeferredActions::default();
         {
             let mut state = self.pool.state.lock();
+            state.bind_asked(self.slot);
             if state.dispatch.leave(self.slot, Instant::now()) {
                 deferred.closes.extend(state.links.remove(&self.slot).map(|pooled| pooled.link));
             }

@@ -197,6 +197,7 @@ impl Mux {
     }
 
     fn deliver(&self, frame: Frame) {
+        self.0.calls.note_arrival(&frame);
         match frame.kind() {
             FrameKind::Response | FrameKind::Error => {
                 let Some(key) = frame.id().and_then(proto::rpc::Id::as_number) else { return };
