@@ -88,7 +88,7 @@ pub fn complete(era: &Era, members: &[u8], cache: Option<CacheHint>, server_info
     written(era, members, cache, server_info).0
 }
 
-/// Returns the same as [`complete`], and the span of the time to live.
+/// Returns the result of [`complete`], and the span of its time to live.
 fn written(era: &Era, members: &[u8], cache: Option<CacheHint>, server_info: &str) -> (Bytes, Option<Span>) {
     let mut ttl = None;
     let mut out = Vec::with_capacity(members.len() + 160);

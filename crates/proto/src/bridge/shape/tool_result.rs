@@ -63,7 +63,8 @@ pub(super) fn rewrite(result: &mut Draft<'_>, to: &Era) {
     }
 }
 
-/// The content of a result that has only `toolResult`: the content inside it, or its JSON as text.
+/// The content for a result that has only `toolResult`: the content inside `toolResult`, or the JSON of
+/// `toolResult` as text.
 fn hoist(result: &mut Draft<'_>, first: &[u8]) -> Vec<u8> {
     let object = Draft::of(first);
     let part = |key| object.as_ref().and_then(|object| object.get(key));
