@@ -11,7 +11,7 @@ use std::task::{Context, Poll, ready};
 
 use tokio::task::{JoinError, JoinHandle};
 
-/// A future in a form that all futures with this output share.
+/// A boxed future. All futures with this output have this one type.
 pub type BoxedFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// Work that blocks, and its result.

@@ -89,7 +89,7 @@ impl ToolIndex {
         found.into_iter()
     }
 
-    /// The words of the index that begin with `word`, and the longest one that `word` begins with.
+    /// The words of the index that begin with `word`, and the longest word of the index that is a prefix of `word`.
     fn completed(&self, word: &str) -> Vec<Alternative> {
         let longer = self.beginning_with(word).take(MAX_COMPLETED);
         let shorter = (SHORTEST_CHANGED..word.len()).rev().filter(|end| word.is_char_boundary(*end));

@@ -99,7 +99,7 @@ impl Call {
         self.upstream.name()
     }
 
-    /// Returns the answer that reports an interrupted long answer, for a client that waits on its own stream.
+    /// Returns the error to send, on the client's own stream, if a long answer is interrupted.
     pub(crate) fn broken(&self) -> ExchangeAnswer {
         let name = self.upstream.name();
         let message = format!("server {name:?} sent an answer that was incomplete or too long");

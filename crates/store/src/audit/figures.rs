@@ -46,7 +46,7 @@ pub struct Examined {
 }
 
 impl Log {
-    /// Passes the newest calls that arrived at this time or later to `take`, at most 300 000 of them. Changes and
+    /// Passes to `take` the newest calls, at most 300 000, that arrived at this time or later. Changes and
     /// operations, which are recorded without a request, are not calls.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use super::roster::{ConnectionProgress, Order};
 use super::runtime::BoxError;
 use super::serve::{AnswerBody, EndError};
 
-/// A connection of either protocol.
+/// An HTTP/1.1 or HTTP/2 connection that can be drained, or reduced to its stream while it is idle.
 pub(super) trait Graceful: Future<Output = Result<(), hyper::Error>> + Sized {
     /// The stream underneath.
     type Stream;
@@ -59,7 +59,8 @@ where
         self.graceful_shutdown();
     }
 
-    /// Always returns the connection itself, because its streams and windows could not be restored.
+    /// Always returns the connection itself, because the streams and windows of an HTTP/2 connection could not be
+    /// restored.
     fn rest(self: Pin<Box<Self>>) -> Result<Watched<T>, Pin<Box<Self>>> {
         Err(self)
     }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `http` | Streamable HTTP: one POST for each message, answers as JSON or as an event stream |
 //! | `events` | an upstream's event stream, resumed when it breaks |
-//! | `resume` | the request that opens or resumes such a stream |
+//! | `resume` | the request that opens or resumes an upstream's event stream |
 //! | `long` | an answer that is too long to be buffered, passed on as it arrives |
 //! | `media` | the media type of a response |
 //! | `hello` | the answer to an introduction |
