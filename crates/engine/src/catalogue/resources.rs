@@ -257,7 +257,8 @@ pub struct ServerUris {
 }
 
 impl ServerUris {
-    /// The same URIs, for the answer to a request in which the client wrote `public` for the server's URI `own`.
+    /// Returns these URIs, prepared for the answer to a request in which the client wrote `public` instead of the
+    /// server's URI `own`.
     #[must_use]
     pub(crate) fn asked(self, own: String, public: String) -> Self {
         Self { asked: Some((own, public)), ..self }

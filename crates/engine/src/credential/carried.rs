@@ -30,7 +30,7 @@ pub struct Carried {
     pub basic: Option<Result<Basic, &'static str>>,
     /// A key for an image host.
     pub image_key: Option<SecretString>,
-    /// The account with which the caller has signed in; not from the headers.
+    /// The account with which the caller has signed in. It does not come from the headers.
     pub signed_in: Option<Account>,
 }
 

@@ -97,8 +97,8 @@ impl ToolIndex {
         longer.chain(shorter).map(|at| (at, CHANGED)).collect()
     }
 
-    /// The possible corrections of a misspelt `word`: words that begin with the same letter and differ in few other
-    /// letters. At most `left` words of the index are considered; `left` is reduced by their number.
+    /// The possible corrections of a misspelt `word`: words that begin with the same letter as `word`, and differ
+    /// from it in few letters. At most `left` words of the index are considered; `left` is reduced by their number.
     fn corrected(&self, word: &str, left: &mut usize) -> Vec<Alternative> {
         let first = word.chars().next().map(String::from).unwrap_or_default();
         let tolerated = if word.len() < 8 { 1 } else { 2 };
