@@ -268,7 +268,7 @@ async fn kept(
     Ok(Decision::Done(status, text))
 }
 
-/// Handles a session's request for a server.
+/// Handles a request in a session, if the request has to be sent to a server.
 fn in_session(
     context: &Arc<CallContext>,
     requester: Requester<'_>,
@@ -301,7 +301,7 @@ fn in_session(
     }
 }
 
-/// Handles a request for a server from a client without a session.
+/// Handles a request from a client without a session, if the request has to be sent to a server.
 fn stateless(
     context: &Arc<CallContext>,
     requester: Requester<'_>,

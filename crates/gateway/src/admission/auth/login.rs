@@ -82,8 +82,8 @@ impl Authenticator {
         self.methods.login.as_ref().map(|login| &login.server)
     }
 
-    /// Adds the metadata address of the resource at `path` to the challenge of a refusal, if people can sign in
-    /// here (RFC 9728, 5.1).
+    /// If people can sign in here, adds the address of the metadata of the resource at `path` to a refusal's
+    /// challenge (RFC 9728, 5.1).
     pub(crate) fn naming_resource(&self, mut refused: NotAdmitted, path: &str) -> NotAdmitted {
         if let (NotAdmitted::Denied(denied), Some(login)) = (&mut refused, &self.methods.login) {
             denied.challenge =
