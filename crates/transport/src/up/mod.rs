@@ -13,10 +13,10 @@
 //! | `mux/` | one stream of messages that many exchanges share |
 //! | `numbered` | tables by the gateway's own numbers |
 //! | `open_calls` | the calls that a server has not answered yet, and their owners |
-//! | `pipe` | a child's stdin and stdout as such a shared stream |
+//! | `pipe` | a child's stdin and stdout, as one stream that many exchanges share |
 //! | `sse` | HTTP+SSE: one shared event stream, and one POST for each message |
 //! | `sse_events` | the events of the HTTP+SSE stream |
-//! | `endpoint` | the allowed address of these POSTs |
+//! | `endpoint` | the address for POSTs over HTTP+SSE, and the check of its origin |
 //! | `credential` | the credential of a request, and rejections because a credential is missing |
 //! | `error` | failures of a link |
 //!

@@ -22,7 +22,7 @@ use crate::health::HealthEvent;
 static LEARNING: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(2));
 
 impl Catalogue {
-    /// Returns the subset of the questions in `askable` that decides which items such a client is shown.
+    /// Returns those questions in `askable` that decide which items a client is shown.
     pub fn deciding(&self, askable: Askable) -> Askable {
         self.gated.deciding(askable)
     }

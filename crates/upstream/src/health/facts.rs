@@ -113,7 +113,7 @@ pub(super) struct ListFacts {
     pub(super) partly: Option<HealthCause>,
 }
 
-/// The known lists of the server, by their origin.
+/// The origin of the server's known lists.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KnownLists {
     #[default]

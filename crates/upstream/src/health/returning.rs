@@ -24,7 +24,7 @@ pub(super) struct Returning {
 struct Since {
     /// The time when the server became available again; `None` if it was never away.
     at: Option<Instant>,
-    /// The number of requests that were let through since then.
+    /// The number of requests that were let through since the server became available again.
     number: u32,
 }
 

@@ -178,8 +178,8 @@ impl Negotiator {
         }
     }
 
-    /// Remembers the candidate that works, and those that were refused before it. Refusals count only once something
-    /// works: a server that refuses everything may be down.
+    /// Remembers the candidate that works, and those that were refused before it. Refusals are remembered only when
+    /// a candidate works, because a server that refuses everything may be down.
     pub fn settle(&self, works: Candidate, refused: &[Candidate]) {
         let mut known = self.known.lock();
         if works.web == Web::Streamable {
