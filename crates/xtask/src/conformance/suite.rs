@@ -21,7 +21,7 @@ pub(super) struct Suite<'a> {
 pub(super) enum Selection<'a> {
     /// Every scenario of a protocol version, including pending ones.
     Sweep(&'a str),
-    /// The exact requirements of a revision.
+    /// Exactly the scenarios that a revision requires.
     Requirements(&'a str),
     /// One scenario at one version.
     One(&'a str, &'a str),
