@@ -47,7 +47,7 @@ impl PageStream {
     /// Opens a stream.
     ///
     /// # Errors
-    /// Fails if too many are open.
+    /// Fails if too many streams are open.
     pub(super) fn open(request: &PageRequest) -> Result<(Self, Response<Body>), Refusal> {
         let refused = || {
             Refusal::new(429, "TOO_MANY_STREAMS", format!("{MOST} pages with streams are open; close some"))

@@ -131,7 +131,7 @@ pub(super) struct Visit<'a> {
     pub(super) is_own_page: bool,
     /// The host with its port, as the browser sees it.
     pub(super) authority: String,
-    /// The address of the client: of the connection's peer, or as trusted proxies report it.
+    /// The address of the client as trusted proxies report it, or else the address of the connection's peer.
     pub(super) address: IpAddr,
     cookie: Option<String>,
 }

@@ -59,7 +59,7 @@ pub(crate) struct MemoryInUse {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RateInUse {
-    /// The position in the configuration.
+    /// The position of the limit in the configuration.
     pub(crate) name: String,
     /// The limit as it is configured.
     pub(crate) rule: Value,

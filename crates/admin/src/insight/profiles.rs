@@ -52,7 +52,7 @@ pub(crate) struct ProfileItems {
     /// The number of chosen items on all pages.
     pub(crate) total: usize,
     pub(crate) items: Vec<ProfileItem>,
-    /// Descriptions of irregularities.
+    /// Notes on problems with the profile's items, such as two resources with the same URI.
     pub(crate) notes: Vec<String>,
 }
 

@@ -140,7 +140,7 @@ struct EventReader {
     sender: BodySender,
     /// The number of events that were dropped and not reported yet.
     dropped: u64,
-    /// The names of the wanted events; all if empty.
+    /// The names of the events to send; if empty, all events are sent.
     kinds: Vec<String>,
     /// The entry in the list of open streams. A stream ends when the credentials that opened it are no longer
     /// valid.
