@@ -59,8 +59,8 @@ impl LazyValidator {
         same_names && self.too_long == other.too_long && place(&self.schema) == place(&other.schema)
     }
 
-    /// Returns the reason why the gateway cannot check arguments; `None` before the first attempt. Only the first
-    /// call returns the reason.
+    /// Returns the reason why the gateway cannot check arguments; `None` if it can, or if no arguments have been
+    /// checked yet. The reason is returned only once.
     pub(super) fn unchecked(&self) -> Option<&'static str> {
         let why = self
             .compiled

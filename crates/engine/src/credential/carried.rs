@@ -13,8 +13,8 @@ const IMAGE_KEY: &str = "x-imgbb-api-key";
 /// The maximum length of a value, in bytes; longer values are rejected.
 const LONGEST: usize = 2 * 1024;
 
-/// Markers for a digest: each part is preceded by one that tells if the part is absent, faulty or present. Without
-/// the markers, the text of a part could look like an absent part.
+/// Markers for a digest. One of them precedes each part, and shows if the part is absent, faulty or present.
+/// Without the markers, the text of a part could look like an absent part.
 const ABSENT: &[u8] = &[0];
 const FAULTY: &[u8] = &[1];
 const PRESENT: &[u8] = &[2];
