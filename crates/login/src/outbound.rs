@@ -1,5 +1,5 @@
-//! Sends requests to sites, and to the addresses of clients' documents. People outside choose these addresses. This
-//! module must not know the purpose of a request.
+//! Sends requests to sites, and to the addresses of clients' documents. Visitors and clients choose these
+//! addresses, so the addresses are not trusted. This module must not know the purpose of a request.
 
 use std::pin::Pin;
 use std::time::Duration;

@@ -126,7 +126,7 @@ pub(crate) struct WordPressSite {
     visitors: VisitorVerdicts,
     plain: PlainSites,
     previous: PreviousContents,
-    /// Removes from answers what is not shown.
+    /// The function that removes the parts of answers that are not shown; `None` if all parts are shown.
     filter: Option<fn(&mut Value)>,
 }
 

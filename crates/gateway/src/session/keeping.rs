@@ -59,7 +59,7 @@ impl SessionState {
         }
     }
 
-    /// Records that sessions have ended at another replica. Returns those of these sessions that this process has
+    /// Records that sessions have ended at another replica. Of these sessions, returns those that this process has
     /// in memory.
     pub(crate) fn ended_elsewhere(&self, keys: &[SessionKey]) -> Vec<Arc<Session>> {
         let keys: HashSet<_> = keys.iter().copied().collect();
