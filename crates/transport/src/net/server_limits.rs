@@ -7,13 +7,13 @@ use arc_swap::ArcSwap;
 
 use super::tls::ServerTls;
 
-/// Limits on the resources that clients may use. All of them apply per listener, except for the connection cap, which
-/// is shared.
+/// Limits on the resources that clients may use. All of them apply per listener, except for the connection cap,
+/// which all listeners share.
 #[derive(Clone, Debug)]
 pub struct ServerLimits {
     /// The maximum time from a request's first byte to the end of its head; for the first request of a connection,
-    /// the time begins when the connection is accepted. The limit is checked four times within its length, so a
-    /// request may take up to 1.25 times as long. The limit also applies to a TLS handshake.
+    /// the time begins when the connection is accepted. The limit is checked at intervals of a quarter of its
+    /// length, so a request may take up to 1.25 times as long. The limit also applies to a TLS handshake.
     pub header_timeout: Duration,
     /// The maximum time between two requests on a connection.
     pub idle_timeout: Duration,

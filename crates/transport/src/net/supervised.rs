@@ -1,5 +1,5 @@
-//! A connection that follows commands: it drains, ends or rests when told to. This module must not know what is requested
-//! over it.
+//! A connection that follows commands: it drains, ends or rests when commanded to. This module must not know what
+//! is requested over it.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -66,7 +66,7 @@ where
     }
 }
 
-/// A connection that follows commands. Its output is the stream if the connection was told to rest.
+/// A connection that follows commands. After the command to rest, its output is the connection's stream.
 pub(super) struct Supervised<C> {
     /// The connection; `None` once it has ended or rests.
     connection: Option<Pin<Box<C>>>,

@@ -70,8 +70,8 @@ impl Catalogue {
         done
     }
 
-    /// Learns the items of a class again after a change was announced on a link of a client of this class. Returns
-    /// true if clients were notified of a difference.
+    /// Learns the items of a class again, because a change was announced on a link that serves a client of this
+    /// class. Returns true if clients were notified of a difference.
     pub async fn learn_again(&self, egress: &Egress, class: Askable, learner: &Learner) -> bool {
         let outcome = self.try_learn(egress, class, learner).await;
         outcome.unwrap_or_else(|e| {

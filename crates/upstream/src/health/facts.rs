@@ -7,7 +7,8 @@ use super::breaker::Breaker;
 use super::schedule::Schedule;
 use super::state::HealthCause;
 
-/// The time after which a first attempt counts as done, so that nothing waits for an unresponsive server.
+/// The time after which the first attempt is regarded as finished, so that nothing waits for an unresponsive
+/// server.
 const FIRST_TRY: Duration = Duration::from_secs(8);
 
 /// The maximum number of links whose lost notifications are remembered; there is one shared link for each version.

@@ -1,5 +1,5 @@
-//! The requests that wait for a server to become available again: they are woken when it does, and let through in waves. This module
-//! must not know what is waiting.
+//! The requests that wait for a server to become available again: they are woken when the server is back, and let
+//! through in waves. This module must not know what is waiting.
 
 use std::time::{Duration, Instant};
 
