@@ -1,5 +1,6 @@
-//! The stored data of sessions: the data that clients have sent, with which a session can continue after a restart,
-//! and a record of the sessions that have ended permanently. This module must not know the meaning of this data.
+//! The stored data of sessions. This is the data that clients have sent, which lets their sessions continue after a
+//! restart, and a record of the sessions that have ended permanently. This module must not know the meaning of this
+//! data.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

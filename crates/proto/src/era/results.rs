@@ -69,8 +69,8 @@ impl CacheableResult {
         &self.text
     }
 
-    /// The result with the time to live that `remaining` returns, in milliseconds: pieces of one JSON text, none of them
-    /// copied. In eras without a time to live, `remaining` is not called.
+    /// The result as pieces of one JSON text, none of them copied. Its time to live is the number of milliseconds
+    /// that `remaining` returns; in eras without a time to live, `remaining` is not called.
     pub fn pieces(&self, remaining: impl FnOnce() -> u64) -> impl Iterator<Item = Bytes> {
         let (head, ttl, tail) = match self.ttl {
             None => (self.text.clone(), None, None),

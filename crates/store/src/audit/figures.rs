@@ -10,8 +10,8 @@ use crate::database::counted;
 /// The maximum number of entries that are examined.
 const MOST: u32 = 300_000;
 
-/// The maximum time by which entries can be out of order, in milliseconds: an entry may be recorded this much later
-/// than another entry that arrived after it.
+/// The maximum time by which entries can be out of order, in milliseconds. Entries are stored when calls end, so a
+/// call that takes long is stored after calls that arrived later.
 const LATE_MS: u64 = 60 * 60 * 1000;
 
 /// The parts of a recorded call that statistics need.

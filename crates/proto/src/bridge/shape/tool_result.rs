@@ -17,8 +17,9 @@ static EITHER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"ontent
 /// The start of a hexadecimal escape, which can spell any character of a name.
 static ESCAPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\\u"));
 
-/// Returns true if the bytes of a result alone show that [`rewrite`] changes nothing: the result begins with its
-/// content, whose blocks `to` knows, and does not contain, in any spelling, the name of a member that could change.
+/// Returns true if the bytes of a result alone show that [`rewrite`] changes nothing. This is so if the result
+/// begins with its content, if `to` supports all types of blocks, and if the rest does not contain the name of a
+/// member that could change, in any spelling.
 pub(super) fn is_plain_for(result: &[u8], to: &Era) -> bool {
     let Some(rest) = result.strip_prefix(b"{\"content\":[") else { return false };
     !to.shapes.tool_result

@@ -46,8 +46,8 @@ pub(super) struct Fickle {
     /// Streams of stateless clients, each with the id of its request.
     listeners: Mutex<Vec<(Value, Sender<Value>)>>,
     last: AtomicU64,
-    /// The values that the switch `forget` has had, each with the wording for refusing the sessions that were
-    /// opened before it.
+    /// The values that the switch `forget` has had. Each value has the wording with which the sessions that were
+    /// opened before it are refused.
     forgotten: Mutex<BTreeMap<u64, &'static Wording>>,
 }
 
