@@ -123,8 +123,8 @@ pub enum LinkError {
     /// The upstream rejected the request because there were too many requests, and stated when the next request may follow.
     #[error("answered HTTP 429{}{}", if .0.body.is_empty() { "" } else { ": " }, .0.body)]
     TooMany(Box<TooMany>),
-    /// The upstream rejected the request. It may have restarted and lost the session of the link: its reaction to a
-    /// harmless request on the same link did not make this clear.
+    /// The upstream rejected the request, possibly because it has restarted and lost the link's session. Its
+    /// reaction to a harmless request on the same link left this open.
     #[error("answered HTTP {}{}{}", .0.status, if .0.body.is_empty() { "" } else { ": " }, .0.body)]
     Ambiguous(Box<AmbiguousRefusal>),
     /// Several requests to the upstream have failed in a row. Clients' requests are held back until the upstream

@@ -332,8 +332,8 @@ pub fn verdict(error: &LinkError, asked: Candidate) -> Verdict {
     }
 }
 
-/// Returns the failure that tells the user more. A server's own message tells more than a bare status or an
-/// "unknown method", which is the usual answer to a request of a version that the server does not support.
+/// Of two failures, returns the one that tells the user more. A server's own message tells more than a bare status
+/// or an "unknown method", which is the usual answer to a request of a version that the server does not support.
 fn more_telling(old: FailedCandidate, new: FailedCandidate) -> FailedCandidate {
     if matches!(old.why, LinkError::SessionNotKept { .. }) && new.why.passing().is_some() {
         return new;

@@ -1,6 +1,6 @@
-//! The command of the service's unit, started in the same way as by systemd: with a socket that another process has
-//! opened, and with a socket for notifications. systemd itself needs a separate machine, so
-//! `systemd-socket-activate` and this module take its place.
+//! The command of the service's unit, started as systemd starts it: with a socket that another process has opened,
+//! and with a socket for notifications. systemd itself needs a separate machine, so `systemd-socket-activate` and
+//! this module take its place.
 
 use crate::auth::free_address;
 use crate::files::template;
