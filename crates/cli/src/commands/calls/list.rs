@@ -159,7 +159,8 @@ fn unlisted<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Failure {
 }
 
 impl Args {
-    /// Returns the target's tools with a cache in some profile; none if the target is not a configured server.
+    /// Returns the target's tools for which some profile configures a cache; none if the target is not a configured
+    /// server.
     fn cached_tools(&self, global: &Global) -> Vec<CachedTool> {
         let server = self.words.first().filter(|word| self.place_is_named() && !word.contains("://"));
         // Errors in the configuration are reported when the target is looked up.

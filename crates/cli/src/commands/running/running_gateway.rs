@@ -19,7 +19,7 @@ use crate::output::status_line;
 pub(crate) struct RunningGateway<'c> {
     console: &'c Console,
     client: ControlClient,
-    /// Taken when this value is dropped.
+    /// The runtime for the requests; it is taken out when this value is dropped.
     runtime: Option<Runtime>,
 }
 

@@ -294,7 +294,8 @@ impl Args {
         values.chain(headers).chain(self.url.clone()).any(|value| !value.contains("${"))
     }
 
-    /// Returns the next steps for the user. `config` is the new configuration, if it is known without the unset variables.
+    /// Returns the next steps for the user. `config` is the new configuration; `None` if it depends on unset
+    /// variables.
     fn next(&self, name: &str, file: &ConfigFile, config: Option<&Config>, unset: &[String]) -> Vec<String> {
         let mut steps = Vec::new();
         if self.dry_run {

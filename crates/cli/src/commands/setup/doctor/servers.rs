@@ -1,4 +1,5 @@
-//! A connection to each configured server: its version, its transport, the number of its tools, or the reason why it fails.
+//! Connects to each configured server, and reports the server's version, its transport and the number of its tools,
+//! or the reason why the connection fails.
 
 use std::time::Duration;
 
@@ -188,7 +189,7 @@ fn late(subject: String, what: &str, limit: Duration) -> Finding {
     Finding::new(Level::Error, subject, message, Some(help))
 }
 
-/// Returns the number of tools; `None` if there are none.
+/// Returns the number of the server's tools; `None` if the server has none.
 async fn tools(connection: &mut Connection) -> Result<Option<usize>, Failure> {
     let silent = Console::silent();
     let mut handler = ClientHandler::new(&silent, true);
