@@ -27,7 +27,8 @@ pub(super) struct Table {
     lists: Vec<ListSize>,
 }
 
-/// The size of a list's answer for the administrator, at the site without changes.
+/// The size of the answer in which the administrator gets a list, at the site that accepts passwords at the usual
+/// time.
 #[derive(Debug)]
 struct ListSize {
     tool: String,

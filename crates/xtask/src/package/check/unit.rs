@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// The maximum time until the service is ready, and until it has ended.
 const WITHIN: Duration = Duration::from_secs(20);
 
-/// Starts the program of the tests with the command in the unit of this checkout.
+/// Starts the program that the tests use, with the command in the unit of this checkout.
 pub(in crate::package) fn checked(workshop: &Workshop<'_>) -> Result<Tally, String> {
     let folder = Workshop::empty("unit")?;
     let configuration = folder.join("dragoman.yaml");
