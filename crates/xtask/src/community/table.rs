@@ -27,8 +27,8 @@ pub(super) struct Table {
     lists: Vec<ListSize>,
 }
 
-/// The size of the answer in which the administrator gets a list, at the site that accepts passwords at the usual
-/// time.
+/// The size of the answer in which the administrator gets a list, measured at the site that was started without
+/// `early`.
 #[derive(Debug)]
 struct ListSize {
     tool: String,
