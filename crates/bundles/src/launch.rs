@@ -65,10 +65,10 @@ pub enum LaunchError {
 }
 
 impl Manifest {
-    /// Fills in the command for a machine and the values of a user.
+    /// Returns the command with its variables filled in, for a machine and the values of a user.
     ///
     /// # Errors
-    /// Returns an error if the server does not run on the platform, or if a setting is missing, unknown or does not fit.
+    /// Returns an error if the server does not run on the platform, or if a setting is missing, unknown or invalid.
     pub fn launch(&self, host: &Host, values: &SettingValues) -> Result<Launch, LaunchError> {
         if !self.platforms.is_empty() && !self.platforms.iter().any(|name| name == host.platform) {
             return Err(LaunchError::OtherPlatform(self.platforms.join(", ")));

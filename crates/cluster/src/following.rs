@@ -165,7 +165,7 @@ impl ClusterFollower {
         Ok(())
     }
 
-    /// Reports that this replica is alive, and finds out which other replicas are.
+    /// Reports that this replica is alive, and finds out which other replicas are alive.
     async fn beat(&mut self) -> Result<(), StoreError> {
         let Membership { store, keys, values, me, sessions, .. } = &*self.membership;
         let me = Replica { sessions: sessions.open().len(), ..me.clone() };

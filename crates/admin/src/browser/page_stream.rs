@@ -19,10 +19,10 @@ use gateway::changes::Refusal;
 use gateway::front::http::answer;
 use gateway::process::Thread;
 
-/// The maximum number of open streams of all operators.
+/// The maximum number of open streams of all operators together.
 const MOST: usize = 64;
 
-/// The number of events that may wait for a browser; further ones are dropped.
+/// The number of events that may wait for a browser; further events are dropped.
 const WAITING: usize = 256;
 
 /// The time between two checks of whether the session is still open.

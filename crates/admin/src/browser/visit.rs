@@ -137,6 +137,8 @@ pub(super) struct Visit<'a> {
 }
 
 impl<'a> Visit<'a> {
+    /// Examines the connection and the headers of a request.
+    ///
     /// # Errors
     /// Returns the refusal of a request over a transport on which others could read passwords and cookies.
     pub(super) fn new(

@@ -42,7 +42,7 @@ pub(crate) struct ServerCalls {
     pub(crate) limit: u64,
 }
 
-/// The memory of large messages and kept data, in bytes.
+/// The memory that large messages and kept data occupy, in bytes.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MemoryInUse {

@@ -87,7 +87,7 @@ pub(crate) async fn status(shard: &Arc<Shard>, identity: &Identity, slug: &str) 
     })
 }
 
-/// Returns the view of a profile without access rules, over the lists that all callers share.
+/// Returns the view of a profile without access rules, built from the lists that all callers share.
 ///
 /// # Errors
 /// Fails if there is no such profile.

@@ -162,7 +162,7 @@ fn filter(variable: Option<&str>, console: &Console) -> Result<Targets, Failure>
     }
 }
 
-/// Parses the user's filter. Targets without a level log errors.
+/// Parses the user's filter. Targets that the filter does not name log only errors.
 fn named(text: &str) -> Result<Targets, ParseError> {
     let named: Targets = text.trim().parse()?;
     Ok(if named.default_level().is_none() { named.with_default(LevelFilter::ERROR) } else { named })

@@ -1,4 +1,4 @@
-//! `dialects`: custom dialects, written as differences from others.
+//! `dialects`: custom dialects, written as differences from other dialects.
 
 use indexmap::IndexMap;
 use serde_json::Value;

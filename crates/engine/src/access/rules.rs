@@ -290,7 +290,8 @@ fn is_about(rule: &AccessRule, asker: &Asker<'_>) -> bool {
         && !rule.unless.as_ref().is_some_and(|who| is_among(asker, who))
 }
 
-/// Returns true if the rule has no conditions on arguments within its scope.
+/// Returns true if the rule applies to every item within its scope: its patterns match everything, and it has no
+/// `when`.
 fn is_whole(rule: &AccessRule) -> bool {
     fits_all(rule.what()) && rule.when.is_empty()
 }

@@ -170,8 +170,8 @@ impl<'p, 'a> Assembly<'p, 'a> {
         if kind == ListKind::Tools { profile.tool_settings.of(server, &own.key) } else { None }
     }
 
-    /// Returns true if the rules allow an item, as far as this can be decided without a call. `name` is the item's identity or
-    /// URI.
+    /// Returns true if the rules allow an item, or a call to it with some arguments. `name` is the item's identity
+    /// or URI.
     pub(super) fn allows(&self, kind: ListKind, upstream: &ViewSource, name: &str, own: &Item) -> bool {
         let naming = self.spec.profile.names;
         self.spec.guard.is_none_or(|guard| {
@@ -353,8 +353,8 @@ pub(super) fn capabilities(spec: &ViewSpec<'_>, parts: &[&Part<'_>], upstreams: 
     unlisted().unwrap_or(merged)
 }
 
-/// Notes on renamed tools that got another tool's own name, at most eight. Pages of MCP Apps that call the other
-/// tool would reach the renamed one.
+/// At most eight notes on tools whose new names are the own names of other tools. Pages of MCP Apps that call one
+/// of the other tools would reach the renamed tool.
 fn covered_names(named: &[Named<'_, '_>]) -> Vec<String> {
     let is_new = |one: &&Named<'_, '_>| one.name != one.own.key && one.name != one.identity;
     let new: HashMap<&str, &Named<'_, '_>> =

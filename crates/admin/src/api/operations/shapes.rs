@@ -54,7 +54,7 @@ pub(super) struct NewServer {
     name: String,
     #[schemars(rename = "type")]
     kind: ServerType,
-    /// `url`, `headers`; `command`, `args`, `cwd`, `env`; or `native`.
+    /// The keys of the configuration: `url` and `headers`; or `command`, `args`, `cwd` and `env`; or `native`.
     config: Option<Map<String, Value>>,
     description: Option<String>,
     api_key: Option<HeaderKey>,
@@ -224,7 +224,7 @@ struct ChangedTool {
     tool: String,
     /// `changed`, `new` or `vanished`.
     state: String,
-    /// The changed parts.
+    /// The parts of the definition that changed.
     changes: Vec<String>,
     fingerprint: String,
     first_seen_ms: u64,

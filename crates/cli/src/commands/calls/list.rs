@@ -267,7 +267,8 @@ fn table(catalogue: &UpstreamCatalogue, kinds: &[ListedKind], console: &Console)
     if text.is_empty() { "\nIt offers nothing.\n".to_owned() } else { text }
 }
 
-/// Returns the entries of one list, one line for each; with `-v`, the arguments of a tool or a prompt follow it.
+/// Returns the entries of one list, one line for each; with `-v`, the arguments of a tool or a prompt follow its
+/// line.
 fn rows(items: &[Item], is_tools: bool, console: &Console) -> Vec<String> {
     let names: Vec<String> = items.iter().map(|item| shown_name(&item.key)).collect();
     let most = console.out_width.map_or(48, |width| (width / 3).min(48));

@@ -1,4 +1,5 @@
-//! A server that was found elsewhere, with what a person must know before it is added.
+//! A server that was found in a registry or in a bundle, with the information that a person needs before it is
+//! added.
 
 use std::path::PathBuf;
 

@@ -36,7 +36,7 @@ struct Candidate {
     start: Duration,
     /// The time limit for the whole check.
     limit: Duration,
-    /// True if each caller must give its own consent to the server if the server requires consent.
+    /// True if each caller gives its own consent to a server that requires consent.
     is_per_caller: bool,
 }
 
@@ -50,7 +50,7 @@ impl Candidate {
     }
 }
 
-/// Connects to the servers, and reports each one as soon as it is known.
+/// Connects to the servers, and reports the result for each as soon as it is known.
 ///
 /// # Errors
 /// Fails if a named server is not configured, or after Ctrl-C.
