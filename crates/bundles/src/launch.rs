@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::manifest::{Manifest, Setting, SettingForm};
 
-/// The values that a user gives, by the names of the settings: one value each, or several.
+/// The values that a user gives, by the names of the settings. A setting has one value or several.
 pub type SettingValues = BTreeMap<String, Vec<String>>;
 
 /// The machine on which the server starts.
@@ -65,10 +65,10 @@ pub enum LaunchError {
 }
 
 impl Manifest {
-    /// Fills in the command for a machine and the values of a user.
+    /// Returns the command with its variables filled in, for a machine and the values of a user.
     ///
     /// # Errors
-    /// Returns an error if the server does not run on the platform, or if a setting is missing, unknown or does not fit.
+    /// Returns an error if the server does not run on the platform, or if a setting is missing, unknown or invalid.
     pub fn launch(&self, host: &Host, values: &SettingValues) -> Result<Launch, LaunchError> {
         if !self.platforms.is_empty() && !self.platforms.iter().any(|name| name == host.platform) {
             return Err(LaunchError::OtherPlatform(self.platforms.join(", ")));
@@ -192,7 +192,8 @@ fn alone(text: &str) -> Option<&str> {
     text.strip_prefix("${user_config.")?.strip_suffix('}').filter(|name| !name.contains(['$', '}']))
 }
 
-/// The arguments for one argument of the manifest: one for each value of a setting, and none if the setting has no value.
+/// Returns the arguments that replace one argument of the manifest. An argument that consists only of a setting's
+/// variable is replaced by one argument for each value of the setting, or by none if the setting has no value.
 fn spread(arg: &str, host: &Host, settings: &SettingValues) -> Vec<String> {
     match alone(arg) {
         Some(name) => settings.get(name).cloned().unwrap_or_default(),

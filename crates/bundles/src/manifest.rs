@@ -55,13 +55,13 @@ pub struct Setting {
     pub name: String,
     /// A name or a sentence for people.
     pub title: String,
-    /// True if the server does not start without it.
+    /// True if the server does not start without this setting.
     pub required: bool,
-    /// True if it is a secret.
+    /// True if the value is a secret.
     pub sensitive: bool,
-    /// True if it has several values.
+    /// True if the setting can have several values.
     pub multiple: bool,
-    /// The value if none is given.
+    /// The value that applies if the user gives none.
     pub default: Option<Value>,
     pub(crate) form: SettingForm,
 }

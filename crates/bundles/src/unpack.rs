@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 
 use super::archive::{Archive, ArchiveError};
 
-/// Returns the folder of a bundle's files below the absolute path `cache`; unpacks the bundle if it is not there. The folder appears only when
-/// it is complete, and processes that unpack the same bundle at once do not disturb each other.
+/// Returns the folder with the bundle's files, below the absolute path `cache`. If this folder does not exist,
+/// unpacks the bundle into it. The folder appears only when it is complete, and processes that unpack the same
+/// bundle at once do not disturb each other.
 ///
 /// # Errors
-/// Returns an error if the bundle is damaged, contains what must not be unpacked, or cannot be written.
+/// Returns an error if the bundle is damaged, contains a file that must not be unpacked, or cannot be written.
 pub fn unpacked(archive: &mut Archive, cache: &Path) -> Result<PathBuf, ArchiveError> {
     let folder = cache.join(archive.checksum());
     if folder.is_dir() {
@@ -51,7 +52,7 @@ fn write_all(archive: &mut Archive, folder: &Path) -> Result<(), ArchiveError> {
     })
 }
 
-/// Creates a folder, and those above it, for their owner only.
+/// Creates a folder and its missing parent folders; only their owner can access them.
 fn create_folder(path: &Path) -> Result<(), ArchiveError> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

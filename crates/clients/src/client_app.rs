@@ -24,7 +24,7 @@ pub struct ClientApp {
     pub key: KeyReference,
     /// Turns one of the client's entries into one that Dragoman reads.
     pub(crate) adapt: Adapt,
-    /// Tells the user how to make the client read the file again.
+    /// The instruction that tells the user how to make the client read the file again.
     pub reload: &'static str,
 }
 
@@ -86,7 +86,7 @@ pub enum KeyReference {
     Braces,
     /// As `${env:NAME}` in a header.
     Env,
-    /// By a key of the entry that contains the variable's name.
+    /// By this key of the entry; its value is the name of the variable.
     VariableKey(&'static str),
     /// Not at all: the key itself must be in the file.
     Literal,

@@ -32,7 +32,7 @@ pub enum ApiKey<'a> {
     Literal(&'a str),
 }
 
-/// The reason why a client cannot reach Dragoman in this way.
+/// The reason why a client cannot reach Dragoman as a [`Reach`] describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unreachable {
     /// The client only starts programs.
@@ -46,7 +46,7 @@ pub enum Unreachable {
 /// Returns the entry.
 ///
 /// # Errors
-/// Fails if the client cannot reach Dragoman in this way.
+/// Fails if the client cannot reach Dragoman as `reach` describes.
 pub fn own_entry(client: &ClientApp, name: &str, reach: Reach<'_>) -> Result<Value, Unreachable> {
     match reach {
         Reach::Program { program, args } => Ok(started(client, name, program, args)),

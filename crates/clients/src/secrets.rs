@@ -26,7 +26,7 @@ impl fmt::Debug for FoundSecret {
     }
 }
 
-/// Replaces the secrets of an entry by references to files below `folder`, and returns them.
+/// Replaces the secrets of an entry with references to files below `folder`, and returns the secrets.
 pub(crate) fn taken_out(entry: &mut Map<String, Value>, server: &str, folder: &str) -> Vec<FoundSecret> {
     let mut taken = SecretTaker { server, folder, found: Vec::new() };
     for (key, value) in entry.iter_mut() {

@@ -45,7 +45,7 @@ impl KeyExchange {
         StoreCommand::new("HGETALL").arg(keys.api_keys())
     }
 
-    /// Takes over all keys in the store, and discards the previous knowledge about the store's keys.
+    /// Takes over all keys in the store, and replaces the record of the keys that the store contains.
     pub(crate) async fn take_all(&mut self, keys: &StoreKeys, values: &SealedValues, reply: &StoreReply) {
         let (fields, _) = reply.list().as_chunks::<2>();
         let read = fields.iter().filter_map(|[digest, sealed]| {

@@ -32,7 +32,7 @@ impl StoreKeys {
         Self { prefix: prefix.into() }
     }
 
-    /// The key of the random number.
+    /// The key of the random number by which replicas detect that the store has lost its data.
     pub(crate) fn epoch(&self) -> String {
         self.key("epoch")
     }
@@ -52,7 +52,7 @@ impl StoreKeys {
         self.key(&format!("replica:{id}"))
     }
 
-    /// The key of the API keys.
+    /// The store's key for the API keys.
     pub(crate) fn api_keys(&self) -> String {
         self.key("keys")
     }

@@ -31,7 +31,7 @@ const ENDS_AT_ONCE: usize = 1000;
 struct Position {
     /// The random number in the store; if it changes, the store has lost its data.
     epoch: Option<String>,
-    /// The last notice that was read.
+    /// The id of the last notice that was read.
     notice: String,
 }
 
@@ -60,14 +60,14 @@ impl Position {
         }
     }
 
-    /// Returns true if the stream of notices has lost its newest entries. Otherwise, the replica would wait for an id
-    /// that comes late or never.
+    /// Returns true if the stream of notices has lost its newest entries. A replica that does not detect this would
+    /// wait for an id that comes late or never.
     fn is_ahead_of(&self, last: Option<&str>) -> bool {
         notices::is_later(&self.notice, last.unwrap_or("0-0"))
     }
 }
 
-/// Follows the other replicas until its owner ends it.
+/// Follows the other replicas until the `Cluster` is dropped.
 pub(crate) async fn follow(membership: Arc<Membership>) {
     let mut follower = ClusterFollower {
         exchange: membership.api_keys.clone().map(KeyExchange::new),
@@ -165,7 +165,7 @@ impl ClusterFollower {
         Ok(())
     }
 
-    /// Reports that this replica is alive, and finds out which other replicas are.
+    /// Reports that this replica is alive, and finds out which other replicas are alive.
     async fn beat(&mut self) -> Result<(), StoreError> {
         let Membership { store, keys, values, me, sessions, .. } = &*self.membership;
         let me = Replica { sessions: sessions.open().len(), ..me.clone() };

@@ -31,7 +31,7 @@ pub(crate) struct ReadNotices {
     pub(crate) notices: Vec<Notice>,
     /// The id of the last entry; `None` if there was none.
     pub(crate) last: Option<String>,
-    /// True if there may be more.
+    /// True if there may be more notices to read.
     pub(crate) is_full: bool,
 }
 

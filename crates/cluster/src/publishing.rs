@@ -15,7 +15,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// The time after a failure until the next attempt.
 const AGAIN: Duration = Duration::from_millis(500);
 
-/// Writes changes until its owner ends it.
+/// Writes changes until the `Cluster` is dropped.
 pub(crate) async fn publish(membership: Arc<Membership>) {
     loop {
         if membership.outbox.lock().is_empty() {

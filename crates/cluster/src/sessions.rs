@@ -14,14 +14,14 @@ use crate::notices::{self, Notice};
 use crate::resp::{StoreCommand, StoreReply};
 use crate::sealed::SealedValues;
 
-/// The maximum number of changes that wait for the store. Further open sessions are not stored, and the oldest ends are
-/// forgotten.
+/// The maximum number of changes that wait for the store, at most one for each session. Above this number, changes
+/// of additional open sessions are not stored, and the oldest ends of sessions are forgotten.
 const MOST_WAITING: usize = 100_000;
 
 /// The number of sessions that are written in one batch.
 const AT_ONCE: usize = 256;
 
-/// The time for which an end is stored after the session would have expired.
+/// The time for which the end of a session stays in the store after the session would have expired.
 const LONGER: Duration = Duration::from_hours(1);
 
 /// An open session that can describe itself.

@@ -28,8 +28,8 @@ const NEUTRAL_META: [&str; 8] = [
 const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 
 /// The arguments of a call in a canonical spelling. Returns `None` if the call's result must not be kept: the
-/// arguments are too long, or the call contains anything else that could change the result. `replaced` contains the
-/// arguments for the server if they differ from those that the client sent.
+/// arguments are too long, or the call contains something other than arguments that could change the result.
+/// `replaced` contains the arguments for the server if they differ from those that the client sent.
 pub fn plain_arguments(call: &Frame, replaced: Option<&[u8]>) -> Option<Bytes> {
     let (text, params) = (call.text(), call.params()?);
     let key = |member: Span| unquote(member.of(text));

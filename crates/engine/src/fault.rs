@@ -146,7 +146,7 @@ impl Fault {
         Self::upstream(name, retry, message).with_data(data)
     }
 
-    /// The fault for a request to the server `name`, which requires a user's consent first; the user can give the consent at
+    /// The fault for a request to the server `name`, which cannot be used before a user has given consent at
     /// `page`.
     pub fn wants_consent(name: &str, page: &str) -> Self {
         let data =
@@ -206,7 +206,7 @@ pub(crate) fn no_resource(uri: &str) -> String {
     format!("no server of this profile has the resource {uri}")
 }
 
-/// The message for a server that requires consent first.
+/// The message for a server that cannot be used before a user has given consent.
 pub(crate) fn consent_message(server: &str, page: &str) -> String {
     format!(
         "server {server:?} requires the user's consent: open {page} in a browser, give consent, then retry"

@@ -25,7 +25,7 @@ pub struct ServedPath {
     pub asks: bool,
 }
 
-/// First path segments that have another purpose, or may get one. No second path of a profile starts with them.
+/// First path segments that are reserved for other purposes. No second path of a profile starts with one of them.
 const RESERVED: &[&str] =
     &["admin", "api", "health", "mcp", "message", "messages", "metrics", "oauth", "ready", "sse"];
 
@@ -99,7 +99,7 @@ impl ServedPaths {
         self.all.iter().find(|(known, _)| is_it(known)).map(|(_, place)| place)
     }
 
-    /// Returns true if a profile is served with the protocol's own behavior at any path.
+    /// Returns true if a profile is served with the protocol's own behavior at one or more paths.
     pub(crate) fn serve_plainly(&self, profile: usize) -> bool {
         self.all.iter().any(|(_, place)| place.profile == profile && place.dialect.is_none())
     }

@@ -30,7 +30,7 @@ pub struct ProfileSpec {
     pub rules: Profile,
     /// The profile's enabled servers, in order; none if the profile is no longer configured.
     pub upstreams: Vec<UpstreamId>,
-    /// True if one of the profile's servers separates callers, or would do so if it required the callers' consent.
+    /// True if callers may have separate links to one of the profile's servers, or give it separate consents.
     pub per_caller: bool,
     /// The gateway's name and version at this profile, a JSON object. Results repeat this object.
     pub server_info: String,

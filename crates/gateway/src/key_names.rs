@@ -12,7 +12,7 @@ use store::keys::{ApiKey, KeyState, Keys};
 /// The beginning of the id of a caller that uses an API key.
 const KEY: &str = "key:";
 
-/// The beginning of the error message if there is no such caller.
+/// The beginning of the error message if no active key has the requested name.
 pub const NO_KEY: &str = "no active key has this name";
 
 /// The maximum number of keys that a pattern may select.

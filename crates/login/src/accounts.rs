@@ -82,8 +82,8 @@ impl AuthorizationServer {
         })
     }
 
-    /// Returns what the site last answered about a grant, after asking it again if that answer is old. The site is asked once
-    /// for all calls that wait for the same answer.
+    /// Returns the site's last answer about a grant. If that answer is old, asks the site again, only once for all
+    /// calls that wait for the same answer.
     async fn confirmed(&self, grant: &StoredGrant, now_ms: u64) -> Result<Confirmation, AccountFault> {
         if let Some(answer) = self.answered(grant) {
             return answer;
@@ -96,7 +96,7 @@ impl AuthorizationServer {
         }
     }
 
-    /// The answer that is recent enough to need no other.
+    /// The last answer about a grant; `None` if it is too old, and the site must be asked again.
     fn answered(&self, grant: &StoredGrant) -> Option<Result<Confirmation, AccountFault>> {
         self.confirmations.lock().recent(&grant.id, self.settings.cache)
     }

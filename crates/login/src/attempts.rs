@@ -41,7 +41,8 @@ pub(crate) struct SignInAttempt {
 pub(crate) enum Stage {
     /// The browser shows our page, which asks the person.
     Asking,
-    /// The browser shows the site's page. The site sends it back with `state`, which is accepted only once.
+    /// The browser shows the site's page. The site sends the browser back with `state`, which is accepted only
+    /// once.
     AtSite { site: SiteAddress, rest: String, state: SecretString },
     /// The site has sent the browser back with a name and a password, which have not been checked yet.
     Returned(ReturnedAccount),

@@ -49,7 +49,7 @@ impl RequestParameters {
         Ok(Self(all))
     }
 
-    /// Returns the value of a parameter; an empty value counts as missing.
+    /// Returns the value of a parameter; an empty value is treated as missing.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(own, value)| own == name && !value.is_empty()).map(|(_, value)| value.as_str())
     }

@@ -48,7 +48,7 @@ pub struct AuthorizationServer {
 }
 
 impl AuthorizationServer {
-    /// Sets up the server; `folder` is the folder of the file of grants. This may wait for a disk.
+    /// Sets up the server; `folder` is the folder that contains the file of grants. This may wait for a disk.
     ///
     /// # Errors
     /// Returns the reason, for the operator.

@@ -1,5 +1,5 @@
-//! The sites' last answers about sign-ins: for how long an answer is valid, and who asks next. This module must not know how a site
-//! is asked.
+//! The sites' last answers about sign-ins, the time for which each answer is valid, and the locks by which only one
+//! caller at a time asks a site about a sign-in. This module must not know how a site is asked.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -33,14 +33,16 @@ pub(crate) struct Confirmation {
 #[derive(Debug, Default)]
 pub(crate) struct Confirmations {
     known: HashMap<String, Confirmation>,
-    /// The attempts that ended without a confirmation: when, and with which fault.
+    /// The last attempt for each grant that ended without a confirmation: its time and its fault.
     failed: HashMap<String, (Instant, AccountFault)>,
-    /// The locks of those who ask. A lock is forgotten once nobody holds it or waits for it.
+    /// A lock for each grant, held while a site is asked about the grant. A lock is forgotten once no caller holds
+    /// it or waits for it.
     turns: HashMap<String, Arc<Mutex<()>>>,
 }
 
 impl Confirmations {
-    /// Returns the answer that is recent enough to need no other; a confirmation is valid for `cache`.
+    /// Returns the last answer about a grant; `None` if it is too old, and the site must be asked again. A
+    /// confirmation is valid for `cache`.
     pub(crate) fn recent(&self, grant: &str, cache: Duration) -> Option<Result<Confirmation, AccountFault>> {
         let now = Instant::now();
         let known = self.known.get(grant);
@@ -74,8 +76,8 @@ impl Confirmations {
         confirmation
     }
 
-    /// Records that a site ignored the password of a grant. Returns the last confirmation if the site has not ignored the
-    /// password since then.
+    /// Records that a site ignored the password of a grant. Returns the last confirmation, unless the site has
+    /// already ignored the password since that confirmation.
     pub(crate) fn doubt(&mut self, grant: &str) -> Option<Confirmation> {
         let known = self.known.get_mut(grant).filter(|known| known.doubted.is_none())?;
         let before = known.clone();
@@ -89,7 +91,8 @@ impl Confirmations {
         self.fail(grant, fault);
     }
 
-    /// Records that the site could not be asked, and returns its last answer if that is recent.
+    /// Records that the site could not be asked. Returns the last confirmation if it is still trusted; otherwise,
+    /// `fault`.
     pub(crate) fn miss(&mut self, grant: &str, fault: &AccountFault) -> Result<Confirmation, AccountFault> {
         self.fail(grant, fault.clone());
         answer(self.known.get(grant), fault)

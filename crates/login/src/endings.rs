@@ -113,15 +113,15 @@ impl AuthorizationServer {
         *self.next_tidying.lock() = None;
     }
 
-    /// Returns true if the sign-in with this password ended recently in this process. Older sign-ins are not
-    /// needed, because their streams have already ended.
+    /// Returns true if the sign-in with this password ended recently in this process. Sign-ins that ended earlier
+    /// are not remembered, because their streams have ended, too.
     pub fn is_ended(&self, password: &SecretString) -> bool {
         let digest = random::digest_of(password.expose_secret());
         self.ended.lock().known.contains(&digest)
     }
 
-    /// Returns a counter that grows when a grant ends in this process. Results about tokens from before may then be
-    /// wrong.
+    /// Returns a counter that grows when a grant ends in this process. Results about tokens are valid only while
+    /// the counter stays the same.
     pub fn endings(&self) -> u64 {
         self.endings.load(Ordering::Acquire)
     }

@@ -17,9 +17,9 @@
 //! | `codes`, `tokens` | codes and tokens (RFC 6749, 4.1.3 and 6; RFC 7009) |
 //! | `accounts` | the account behind an access token, and whether its password is still valid |
 //! | `endings` | grants that have ended: their passwords are deleted at the site |
-//! | `grant_file` | the file of grants, which other threads use than those that serve requests |
+//! | `grant_file` | the file of grants, which is never used on the threads that serve requests |
 //! | `page` | the pages that people see |
-//! | `outbound` | the port to sites and documents |
+//! | `outbound` | requests to sites, and to addresses of clients' documents |
 //! | `random`, `response` | unguessable texts, their digests; forms of responses |
 //!
 //! No error, log line or `Debug` output contains a password, a code or a token.

@@ -1,5 +1,5 @@
-//! The port to sites and to documents of clients. Other people choose these addresses. This module must not know
-//! the requests.
+//! Sends requests to sites, and to the addresses of clients' documents. Visitors and clients choose these
+//! addresses, so the addresses are not trusted. This module must not know the purpose of a request.
 
 use std::pin::Pin;
 use std::time::Duration;

@@ -151,7 +151,7 @@ pub(crate) async fn leave(
     back(&to)
 }
 
-/// Returns the address of the site's page, with the parameters that it expects (WordPress,
+/// Returns the address of the site's page, with the parameters that this page expects (WordPress,
 /// `authorize-application.php`).
 fn approval_url(approval: &str, base: &str, client: &ClientMetadata, state: &SecretString) -> String {
     let state = state.expose_secret();

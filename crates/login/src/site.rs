@@ -25,7 +25,7 @@ const WRONG_PASSWORD: &[&str] = &["incorrect_password", "invalid_username", "inv
 /// The code with which WordPress reports that an application password does not exist.
 const NO_PASSWORD: &str = "rest_application_password_not_found";
 
-/// A site, and how to reach it.
+/// The client for requests to a site, and the restriction of the site's address.
 #[derive(Clone, Copy)]
 pub(crate) struct SiteReach<'a> {
     pub(crate) outbound: &'a dyn Outbound,

@@ -98,8 +98,8 @@ async fn renewed(server: &AuthorizationServer, parameters: &RequestParameters, n
     }
 }
 
-/// Answers the revocation of a token. Revoking either token ends the whole grant. An unknown token counts as
-/// revoked (RFC 7009, 2.2).
+/// Answers the revocation of a token. Revoking either token ends the whole grant. The answer for an unknown token
+/// is the same as for a revoked token (RFC 7009, 2.2).
 pub(crate) async fn revoke(server: &AuthorizationServer, form: &[u8], now_ms: u64) -> Reply {
     let form = String::from_utf8_lossy(form);
     let token = RequestParameters::read(&form).ok().and_then(|all| all.get("token").map(random::digest_of));

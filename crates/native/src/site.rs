@@ -50,8 +50,8 @@ pub struct SiteSettings {
     pub answers: AnswerStyle,
     /// The handling of arguments that a tool does not have.
     pub unknown_arguments: UnknownArguments,
-    /// Reports failed calls as results with `isError` (true) or as errors with a condition (false); `None` selects the usual way
-    /// of the server.
+    /// Reports failed calls as results with `isError` (true) or as errors with a condition (false); `None` selects
+    /// the default of the server.
     pub failures_as_results: Option<bool>,
     /// The key for the image host, for requests that carry none.
     pub image_key: Option<SecretString>,
@@ -126,7 +126,7 @@ pub(crate) struct WordPressSite {
     visitors: VisitorVerdicts,
     plain: PlainSites,
     previous: PreviousContents,
-    /// Removes from answers what is not shown.
+    /// The function that removes the parts of answers that are not shown; `None` if all parts are shown.
     filter: Option<fn(&mut Value)>,
 }
 

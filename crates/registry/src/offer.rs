@@ -1,7 +1,8 @@
 //! One way to run or reach a server, as an entry of a configuration.
 //!
-//! A program that an offer starts can read what its user can read, so its variables have the names that the document gives. A server
-//! on the network must not get a variable of this machine by naming it, so the names of its variables begin with the server's name.
+//! A program that an offer starts runs on this machine with the rights of its user, so its variables keep the names
+//! that the document gives. A server on the network must not obtain a variable of this machine by naming it in the
+//! document, so the names of its variables begin with the server's name.
 
 use serde_json::Value;
 
@@ -10,7 +11,7 @@ use serde_json::Value;
 pub struct Variable {
     /// Its name.
     pub name: String,
-    /// Its meaning, for people; may be empty.
+    /// A description for people; may be empty.
     pub about: String,
     /// True if its value is a secret.
     pub is_secret: bool,
@@ -75,8 +76,8 @@ pub struct Offer {
     pub entry: Value,
     /// The variables that the user must set.
     pub variables: Vec<Variable>,
-    /// The names of further environment variables or headers that the server knows.
+    /// The names of the optional environment variables or headers, for which the document gives no value.
     pub optional: Vec<String>,
-    /// The bundle, if it is one.
+    /// The file to download, if the offer is a bundle.
     pub download: Option<Download>,
 }

@@ -9,15 +9,16 @@ use super::offer::{Download, Offer, OfferOrigin, Variable};
 /// The way to run packages of one registry.
 struct Runner {
     origin: OfferOrigin,
-    /// The programs that a document may choose; the first one is the usual one.
+    /// The programs that a document may choose; the first one is the default.
     programs: &'static [&'static str],
-    /// The program's arguments before the package.
+    /// The program's arguments that precede the package.
     before: &'static [&'static str],
     /// Joins the package's name and its version.
     joined: fn(&str, &str) -> String,
     /// The characters that a package's name may contain in addition to letters and digits.
     allowed: &'static str,
-    /// The domains of the registry itself; a document may name another one, which the runner would not use.
+    /// The domains of the registry. A document may name another registry, but the runner would not use it, so such
+    /// a package is refused.
     own_domains: &'static [&'static str],
 }
 
@@ -171,7 +172,7 @@ fn bundle(package: &Value, identifier: &str) -> Result<Offer, DocumentError> {
     })
 }
 
-/// The environment variables: those with a value, those that the user must set, and the names of the others.
+/// The environment variables: those with a value, those that the user must set, and the names of all others.
 fn environment(package: &Value) -> (Map<String, Value>, Vec<Variable>, Vec<String>) {
     let (mut env, mut variables, mut optional) = (Map::new(), Vec::new(), Vec::new());
     for variable in package["environmentVariables"].as_array().into_iter().flatten() {

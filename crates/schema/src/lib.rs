@@ -2,8 +2,8 @@
 //! and a single page of alternatives can require more time or memory than is available. This crate must not know
 //! tools, servers or messages; it is pure.
 //!
-//! It is a crate of its own because the validation library is generic over the form of values: its code is compiled where it
-//! is used, and this crate is optimized for size rather than speed (docs/performance.md, "Size").
+//! The crate is separate because the validation library's code is generic over the form of values, and is compiled
+//! where it is used: here, it is optimized for size rather than speed (docs/performance.md, "Size").
 //!
 //! | module | is for |
 //! |---|---|

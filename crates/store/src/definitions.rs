@@ -1,10 +1,10 @@
 //! The definitions of servers' tools that were seen and approved. There is one row for each definition, in the normal form in
 //! which definitions are compared. This module must not know how definitions are compared.
 //!
-//! The file is not the file of catalogues, although it contains similar texts: catalogues can be fetched again, but if an approval
-//! were lost, whatever the server lists next would be approved. So this file is never replaced, no approval expires, and a new
-//! server is refused rather than an old one deleted. Servers are found by digests that depend on the folder's key, so the file
-//! opens only with the key with which it was written.
+//! This file is separate from the file of catalogues, although both contain similar texts: catalogues can be
+//! fetched again, but if an approval were lost, whatever the server lists next would be approved. So this file is
+//! never replaced, no approval expires, and a new server is refused rather than an old one deleted. Servers are
+//! found by digests that depend on the folder's key, so the file opens only with the key with which it was written.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -102,8 +102,9 @@ impl Definitions {
         self.key.digest("definitions", server)
     }
 
-    /// A code for everything that awaits approval. The code changes whenever one of these definitions does. It depends on the
-    /// folder's key, so a server cannot choose definitions that have the code of other ones.
+    /// A code for everything that awaits approval. The code changes whenever one of these definitions does. It
+    /// depends on the folder's key, so a server cannot choose definitions whose code equals that of other
+    /// definitions.
     pub fn revision(&self, all: &[StoredDefinition]) -> String {
         revision(&self.key, all)
     }

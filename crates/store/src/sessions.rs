@@ -1,5 +1,6 @@
-//! The stored data of sessions: the data that clients have sent, with which a session can continue after a restart,
-//! and a record of the sessions that have ended permanently. This module must not know the meaning of this data.
+//! The stored data of sessions. This is the data that clients have sent, which lets their sessions continue after a
+//! restart, and a record of the sessions that have ended permanently. This module must not know the meaning of this
+//! data.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -19,12 +20,12 @@ const MOST: i64 = 100_000;
 /// are deleted first.
 const MOST_ENDED_BYTES: i64 = MOST * 16;
 
-/// The maximum number of ends that are kept in memory. Memory may contain more ends than the file, because other
-/// processes delete ends from the file.
+/// The maximum number of ends of sessions that are kept in memory. Memory may contain more of them than the file,
+/// because other processes delete them from the file.
 const MOST_KNOWN: usize = 200_000;
 
-/// The number of sessions and ends to store between two checks of the maximums. Each check reads both tables, so
-/// checks are rare.
+/// The number of sessions, and of ends of sessions, that are stored between two checks of the maximums. Each check
+/// reads both tables, so checks are rare.
 const CHECKED_AFTER: usize = 10_000;
 
 const FIRST: &str = "
@@ -74,8 +75,8 @@ const SURPLUS_ENDED: &str = "
     )
 ";
 
-/// The additional time for which the end of a session is kept, compared with a session, in milliseconds: another
-/// process may have written the session shortly after its end.
+/// The end of a session is kept longer than a session by this time, in milliseconds, because another process may
+/// have written the session shortly after its end.
 const LONGER_MS: i64 = 60 * 60 * 1000;
 
 /// The number that identifies a session.
@@ -117,11 +118,12 @@ pub enum SessionRow {
 pub struct StoredSessions {
     file: Database,
     ends: KnownEnds,
-    /// The number of sessions and ends that were stored since the maximum was checked; the first write checks it.
+    /// The number of sessions, and of ends of sessions, that were stored since the maximums were last checked; the
+    /// first write checks them.
     unchecked: usize,
 }
 
-/// The ends that were read from the file. None are read before the first session is looked up.
+/// The ends of sessions that were read from the file. Nothing is read before the first session is looked up.
 #[derive(Debug, Default)]
 struct KnownEnds {
     /// The times of the ends.

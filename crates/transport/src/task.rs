@@ -11,13 +11,13 @@ use std::task::{Context, Poll, ready};
 
 use tokio::task::{JoinError, JoinHandle};
 
-/// A future in a form that all futures with this output share.
+/// A boxed future. All futures with this output have this one type.
 pub type BoxedFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// Work that blocks, and its result.
 type BoxedWork = Box<dyn FnOnce() -> Box<dyn Any + Send> + Send>;
 
-/// Boxes a future for a set of tasks.
+/// Boxes a future, so that it can be started as a task.
 pub fn boxed<T>(future: impl Future<Output = T> + Send + 'static) -> BoxedFuture<T> {
     Box::pin(future)
 }
@@ -25,7 +25,7 @@ pub fn boxed<T>(future: impl Future<Output = T> + Send + 'static) -> BoxedFuture
 /// Starts a task.
 ///
 /// # Panics
-/// Outside of a runtime.
+/// Panics outside of a runtime.
 pub fn spawn<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
     tokio::spawn(boxed(future))
 }
@@ -52,7 +52,7 @@ impl<T: 'static> Future for BlockingHandle<T> {
 /// Starts work that blocks, on a thread for such work.
 ///
 /// # Panics
-/// Outside of a runtime.
+/// Panics outside of a runtime.
 #[expect(clippy::disallowed_methods, reason = "the work is boxed")]
 pub fn spawn_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> BlockingHandle<T> {
     let boxed: BoxedWork = Box::new(move || Box::new(work()));

@@ -7,7 +7,8 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-/// The time for which everything must be idle before the wait ends: a call that has just begun is not counted yet.
+/// The time for which nothing may run before the wait ends. It is needed because a call that has just begun may not
+/// be counted yet.
 const GRACE: Duration = Duration::from_millis(300);
 
 /// Signals the end of activities to a task that waits until none is running.

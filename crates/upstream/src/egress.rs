@@ -200,7 +200,7 @@ impl Egress {
         &self.0.process.supervisor
     }
 
-    /// Returns the signal that is raised when the process ends.
+    /// Returns the signal that is raised when the process begins to stop.
     pub fn stop(&self) -> &Stop {
         &self.0.process.stop
     }

@@ -42,8 +42,8 @@ impl LinkListener for Upstream {
     }
 }
 
-/// Starts to listen on an open link. The tasks end when the link ends or, while the link is being reopened, when its
-/// cell is dropped.
+/// Starts the tasks that listen on an open link. After the link has ended, a task may reopen it; the task gives up
+/// if the link's cell is dropped.
 fn start(
     egress: &Egress,
     upstream: &Arc<Upstream>,

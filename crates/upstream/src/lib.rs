@@ -15,9 +15,9 @@
 //! | [`link`] | one open link: its requests, and the messages that it receives |
 //! | [`pool`] | links that are opened on demand: shared links, and dedicated links for one call each |
 //! | [`catalogue`] | the items that a server lists: fetched, stored, fetched again |
-//! | [`subscriptions`] | the resources that clients listen to: one subscription at the server for all of them |
+//! | [`subscriptions`] | the resources that clients listen to: one subscription at the server serves all clients |
 //! | [`hearing`], [`changes`] | the unsolicited messages from servers |
-//! | [`upstream`], [`upstreams`], [`per_caller`] | all of that for one server; all servers; per-caller upstreams |
+//! | [`upstream`], [`upstreams`], [`per_caller`] | one server with its links, lists and subscriptions; all servers; per-caller upstreams |
 //! | [`quota`], [`concurrency`], [`drain`], [`closing`], [`web`], [`mask`], [`starts`] | shares of scarce resources; concurrent calls; waiting until nothing runs; links closed in the background; documents of other servers; masked secrets; the number of links that are opened at a time |
 //!
 //! Each module may use the modules above it.

@@ -8,7 +8,8 @@ use config::forward_proxy::ForwardProxy;
 use config::{Link, ProxyRule, Text};
 use engine::passed_headers::PassedHeaders;
 
-/// The length, in bytes, below which a text does not count as a secret, because it would match everywhere.
+/// The length, in bytes, below which a text is not treated as a secret, because a short text would match
+/// everywhere.
 const LEAST: usize = 6;
 
 /// The secrets of one server.

@@ -17,8 +17,8 @@ use crate::upstream::Upstream;
 /// The maximum number of callers of one server that have their own upstream.
 const MOST: usize = 256;
 
-/// The number of per-caller upstreams from which unused ones are closed sooner. Otherwise, a client that sends many
-/// different headers would use up the upstreams of all other callers for a long time.
+/// The number of per-caller upstreams at which unused ones begin to be closed sooner. Without this rule, a client
+/// that sends many different headers could occupy the upstreams of all other callers for a long time.
 const CROWDED: usize = MOST * 3 / 4;
 
 /// The time after which an unused upstream is closed if there are many upstreams.

@@ -7,27 +7,28 @@ use parking_lot::Mutex;
 /// question.
 #[derive(Default)]
 pub struct RootsHabit {
-    /// The introduction of the program that did not ask; a program with another introduction may ask.
+    /// The introduction of the server program that did not ask for roots. A program with another introduction may
+    /// ask.
     silent: Mutex<Option<Bytes>>,
 }
 
 impl RootsHabit {
-    /// Returns true if the program with this introduction is known not to ask.
+    /// Returns true if the server program with this introduction is known not to ask for roots.
     pub fn is_silent(&self, info: &[u8]) -> bool {
         self.silent.lock().as_ref().is_some_and(|silent| silent == info)
     }
 
-    /// Records that the program with this introduction did not ask in time.
+    /// Records that the server program with this introduction did not ask for roots in time.
     pub fn note_silence(&self, info: &Bytes) {
         *self.silent.lock() = Some(info.clone());
     }
 
-    /// Records that the server has asked after all; returns true if the server was known not to ask.
+    /// Records that the server has asked for roots after all; returns true if the server was known not to ask.
     pub fn forget_silence(&self) -> bool {
         self.silent.lock().take().is_some()
     }
 
-    /// Returns the introduction of the program that is known not to ask.
+    /// Returns the introduction of the server program that is known not to ask for roots.
     pub fn silent(&self) -> Option<Bytes> {
         self.silent.lock().clone()
     }

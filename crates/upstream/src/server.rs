@@ -1,5 +1,5 @@
-//! One configured server: the facts about it, and the record of the facts that were reported. This module must not
-//! know links, or what the server offers.
+//! One configured server: its configuration, the known facts about it, and the record of its log lines. This module
+//! must not know links, or what the server offers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

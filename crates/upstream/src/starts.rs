@@ -1,5 +1,5 @@
-//! Limits the number of links that the whole process opens at the same time. Otherwise, many servers that start
-//! together would compete for the machine's resources. This module must not know what is opened.
+//! Limits the number of links that the whole process opens at the same time. Without this limit, many servers that
+//! start together would compete for the machine's resources. This module must not know what is opened.
 
 use std::future::Future;
 use std::num::NonZero;

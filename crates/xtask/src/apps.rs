@@ -1,5 +1,5 @@
 //! `cargo xtask apps`: runs all official example servers of MCP Apps from npm behind Dragoman, and shows their
-//! pages with a host in a real browser. This module must not know what a page does; the scripts contain that.
+//! pages with a host in a real browser. This module must not know what a page does; the scripts determine this.
 
 use crate::root::Programs;
 use crate::run::Log;

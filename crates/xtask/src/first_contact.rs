@@ -1,5 +1,5 @@
 //! `cargo xtask first-contact`: a new user's first minutes, with real servers from their registries, and with empty
-//! caches. This module must not know what the clients do; the script contains that.
+//! caches. This module must not know what the clients do; the script determines this.
 
 use crate::conformance::build;
 use crate::root;

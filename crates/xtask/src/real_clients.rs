@@ -1,5 +1,5 @@
 //! `cargo xtask clients`: connects real clients by `dragoman connect`, or by the settings that this command shows.
-//! This module must not know how a client is used; the scripts contain that.
+//! This module must not know how a client is used; the scripts determine this.
 
 use crate::files::failed;
 use crate::peers::cases;

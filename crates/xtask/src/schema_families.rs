@@ -1,5 +1,5 @@
 //! The tools of real third-party servers: recorded, and served through one profile for each family of clients. This
-//! module must not know how they are checked; the scripts contain that.
+//! module must not know how the tools are checked; the scripts determine this.
 
 use crate::corpus;
 use crate::peers::cases;

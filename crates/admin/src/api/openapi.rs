@@ -13,7 +13,7 @@ use gateway::process::VERSION;
 /// The published document, compressed by the build script.
 const PUBLISHED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/dragoman.openapi.json.gz"));
 
-/// Returns the document, with this version.
+/// Returns the document, with the version of this program.
 pub(super) fn document() -> &'static Value {
     static DOCUMENT: OnceLock<Value> = OnceLock::new();
     DOCUMENT.get_or_init(|| {

@@ -19,7 +19,7 @@ pub(super) type Answered = Result<Response<Body>, Refusal>;
 /// A running operation.
 pub(super) type Performing<'a> = Pin<Box<dyn Future<Output = Answered> + Send + 'a>>;
 
-/// Wraps an answer that is already known as a running operation.
+/// Turns an answer that is already available into a running operation.
 pub(super) fn now<'a>(answered: Answered) -> Performing<'a> {
     Box::pin(ready(answered))
 }
@@ -203,7 +203,7 @@ impl Operation {
         Self { is_local: true, ..self }
     }
 
-    /// Marks another spelling of an operation.
+    /// Marks the row as another spelling of an operation.
     pub(super) const fn former(self) -> Self {
         Self { is_former: true, ..self }
     }

@@ -18,7 +18,7 @@ use gateway::front::http::operators::is_page;
 use gateway::management::audit::{self, ManagementAction};
 use transport::net::Arrived;
 
-/// The number of seconds to wait after a login that was refused because too many others were being checked.
+/// The number of seconds to wait after a login was refused because too many other logins were being checked.
 const AGAIN: u64 = 5;
 
 /// Returns the page with the form.

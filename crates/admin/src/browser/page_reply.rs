@@ -41,7 +41,7 @@ pub(super) fn unusable(markup: Markup) -> Response<Body> {
     page(StatusCode::UNPROCESSABLE_ENTITY, markup)
 }
 
-/// Returns content of this type.
+/// Returns content with this media type.
 pub(super) fn typed(status: StatusCode, content: Bytes, media: &'static str) -> Response<Body> {
     let mut response = Response::new(Body::Full(content));
     *response.status_mut() = status;

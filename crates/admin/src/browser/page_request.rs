@@ -76,8 +76,8 @@ impl PageRequest {
         self.shard.gateway.standing.clone()
     }
 
-    /// Returns true if pages may change servers and profiles: such changes are stored if `admin` or `management` is
-    /// configured.
+    /// Returns true if pages may change servers and profiles. They may if `admin` or `management` is configured,
+    /// because such changes are then stored.
     pub(super) fn manages(&self) -> bool {
         self.shard.gateway.standing.config().keeps_changes()
     }

@@ -19,10 +19,10 @@ use gateway::changes::Refusal;
 use gateway::front::http::answer;
 use gateway::process::Thread;
 
-/// The maximum number of open streams of all operators.
+/// The maximum number of open streams of all operators together.
 const MOST: usize = 64;
 
-/// The number of events that may wait for a browser; further ones are dropped.
+/// The number of events that may wait for a browser; further events are dropped.
 const WAITING: usize = 256;
 
 /// The time between two checks of whether the session is still open.
@@ -47,7 +47,7 @@ impl PageStream {
     /// Opens a stream.
     ///
     /// # Errors
-    /// Fails if too many are open.
+    /// Fails if too many streams are open.
     pub(super) fn open(request: &PageRequest) -> Result<(Self, Response<Body>), Refusal> {
         let refused = || {
             Refusal::new(429, "TOO_MANY_STREAMS", format!("{MOST} pages with streams are open; close some"))

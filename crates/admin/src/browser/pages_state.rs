@@ -27,7 +27,7 @@ const TESTS: usize = 16;
 /// A day, the period of the figures beside servers, tools and keys.
 pub(super) const DAY: Duration = Duration::from_hours(24);
 
-/// Figures with the time when they were gathered, by the length of their period.
+/// The gathered figures and the time at which they were gathered, by the length of their period.
 type GatheredUsage = HashMap<Duration, (Instant, Arc<Usage>)>;
 
 /// The state of the pages.
@@ -46,7 +46,7 @@ pub(crate) struct PagesState {
 }
 
 impl PagesState {
-    /// Returns the figures of the period of this length, at most some seconds old.
+    /// Returns the figures about the last `period`; they are at most some seconds old.
     ///
     /// # Errors
     /// Fails if the record cannot be read.
@@ -66,7 +66,7 @@ impl PagesState {
         self.runs.lock().iter().find(|run| run.id == id).cloned()
     }
 
-    /// Begins a call. An older one that has ended makes room.
+    /// Begins a call. If the maximum number of calls is kept, the oldest call that has ended is removed first.
     ///
     /// # Errors
     /// Fails if too many calls are running.
@@ -99,7 +99,7 @@ impl PagesState {
         self.tests.lock().iter().find(|test| test.id == id).cloned()
     }
 
-    /// Begins a self-test. An older one makes room.
+    /// Begins a self-test. If the maximum number of self-tests is kept, the oldest one is removed first.
     ///
     /// # Errors
     /// Fails if too many tests are running.

@@ -16,7 +16,7 @@ use gateway::admission::arrivals::{ArrivalEvent, WatchedArrivals};
 /// The time after which a test ends by itself.
 const PATIENCE: Duration = Duration::from_mins(10);
 
-/// The time to wait for the answer to a list request; after this time, the request counts as accepted.
+/// The time to wait for the answer to a list request; after this time, the request is considered accepted.
 const ANSWER: Duration = Duration::from_secs(5);
 
 /// The maximum number of events that are shown.

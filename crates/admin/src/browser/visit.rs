@@ -131,12 +131,14 @@ pub(super) struct Visit<'a> {
     pub(super) is_own_page: bool,
     /// The host with its port, as the browser sees it.
     pub(super) authority: String,
-    /// The address of the client: of the connection's peer, or as trusted proxies report it.
+    /// The address of the client as trusted proxies report it, or else the address of the connection's peer.
     pub(super) address: IpAddr,
     cookie: Option<String>,
 }
 
 impl<'a> Visit<'a> {
+    /// Examines the connection and the headers of a request.
+    ///
     /// # Errors
     /// Returns the refusal of a request over a transport on which others could read passwords and cookies.
     pub(super) fn new(

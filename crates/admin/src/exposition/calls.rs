@@ -1,4 +1,4 @@
-//! The metrics of requests: operations, tools, the gateway's own share, rate limits.
+//! The metrics of requests: operations, tools, the time that the gateway itself takes, rate limits.
 
 use std::fmt::Result;
 
@@ -28,8 +28,8 @@ const OVERHEAD: (&str, &str) = (
 const RATES: (&str, &str) =
     ("dragoman_rate_limit_decisions", "Requests that a rate limit allowed or refused.");
 
-/// Returns the families whose series are capped where they are created, with the numbers of events above the cap.
-/// Tool calls are counted in two metric families; only the larger family is capped.
+/// Returns the families whose series are capped where they are created, each with the number of events above the
+/// cap. `dragoman_tool_seconds` is left out, because it has the same cap as `dragoman_tool_calls`.
 pub(super) fn overflow(gateway: &Gateway) -> [(&'static str, u64); 3] {
     let allowances = &gateway.process.call.figures.allowances;
     [

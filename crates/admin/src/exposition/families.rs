@@ -13,7 +13,7 @@ pub(super) const OTHER: &str = "_OTHER";
 /// The labels of a series.
 pub(super) type Labels<'a> = &'a [(&'a str, &'a str)];
 
-/// The labels of an exemplar; no series has any.
+/// The labels of an exemplar. No series has an exemplar, so there are no labels.
 type NoLabels = [(&'static str, &'static str); 0];
 
 /// The writer of families.
@@ -47,7 +47,7 @@ impl<'a, 'b> Families<'a, 'b> {
         self.family((name, help), MetricType::Gauge, write, |mut encoder, value| encoder.encode_gauge(&value))
     }
 
-    /// Writes a family of histograms. Their number is capped where they are created.
+    /// Writes a family of histograms. Their number is not capped here, but where they are created.
     pub(super) fn histograms(
         &mut self,
         (name, help): (&'static str, &str),

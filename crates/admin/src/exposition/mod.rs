@@ -4,7 +4,7 @@
 //! | file | is for |
 //! |---|---|
 //! | `families` | families of series, with the cap on their number |
-//! | `calls` | operations, tools, the gateway's own share of calls, rate limits |
+//! | `calls` | operations, tools, the time that the gateway itself takes, rate limits |
 //! | `servers` | servers: states, running and waiting calls, links, lists |
 //! | `holdings` | sessions, waiting calls, buffers, limits |
 //! | `process` | memory, files, threads and processor time of the process |

@@ -26,7 +26,7 @@ pub(crate) struct AccessQuestion {
     pub(crate) profile: String,
     /// The name of a tool, as clients of the profile see it, or as `server__tool`.
     pub(crate) tool: String,
-    /// The arguments of the call; if omitted, the answer is about a call with suitable arguments.
+    /// The arguments of the call; if omitted, the question is whether a call with some arguments is allowed.
     #[serde(default)]
     pub(crate) arguments: Option<Value>,
     #[serde(default)]

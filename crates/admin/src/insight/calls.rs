@@ -95,7 +95,7 @@ impl RecordedCall {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CallSummary {
     pub(crate) is_recorded: bool,
-    /// The beginning of the examined time.
+    /// The beginning of the examined period.
     pub(crate) since: PointInTime,
     /// The number of examined calls; only the newest 100 000 are examined.
     pub(crate) examined: usize,
@@ -152,7 +152,8 @@ pub(super) async fn read<T: Send + 'static>(
     read.map_err(|e| Refusal::internal(format!("{e}; {}", e.help())))
 }
 
-/// Returns the newest calls that the query selects. Its pattern for callers also selects keys by their names.
+/// Returns the newest calls that the query selects. The query's pattern for callers also matches the names of API
+/// keys.
 ///
 /// # Errors
 /// Fails if the record cannot be read.

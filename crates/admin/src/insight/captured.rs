@@ -17,7 +17,7 @@ pub(crate) struct ReadableMessage {
     /// The message with a line for each value, without secrets.
     pub(crate) text: String,
     pub(crate) bytes: usize,
-    /// True if the text is only the beginning.
+    /// True if the text is only the beginning of the message.
     pub(crate) is_cut: bool,
 }
 

@@ -227,7 +227,7 @@ fn clipped(text: &str) -> String {
 /// Returns the chosen items of all servers, in the order of the configuration.
 ///
 /// # Errors
-/// Fails if a server is named that does not exist.
+/// Fails if the query names a server that does not exist.
 pub(crate) async fn items(shard: &Arc<Shard>, query: CatalogueQuery) -> Result<CataloguePage, Refusal> {
     let specs = &shard.gateway.snapshot.upstreams;
     if let Some(server) = &query.server

@@ -35,9 +35,9 @@ pub(crate) struct ConfigurationInForce {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Reload {
     pub(crate) at: PointInTime,
-    /// The changed names, or nothing if the reload failed.
+    /// The names of the changed parts; `null` if the reload failed.
     pub(crate) changed: Option<ChangedNames>,
-    /// The errors of the file; the configuration before it stays in force.
+    /// The errors of the file; the previous configuration stays in force.
     pub(crate) error: Option<String>,
     /// The keys that take effect only after a restart.
     pub(crate) needs_restart: Vec<String>,
@@ -72,7 +72,7 @@ impl From<Reloaded> for Reload {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RuntimeChanges {
-    /// True if such changes are possible, and are stored.
+    /// True if operators can make changes at run time, and such changes are stored.
     pub(crate) are_stored: bool,
     pub(crate) names: ChangedNames,
     pub(crate) servers: Vec<ChangedPart>,

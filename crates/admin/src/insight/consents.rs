@@ -16,7 +16,7 @@ use gateway::changes::Refusal;
 use gateway::key_names::KeyNames;
 use gateway::process::Shard;
 
-/// The consents that are known since the gateway was started.
+/// The consents that have become known since the gateway was started.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ConsentList {
@@ -28,11 +28,11 @@ pub(crate) struct ConsentList {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ListedConsent {
     pub(crate) server: String,
-    /// The caller that gave it; `null` if it counts for all callers.
+    /// The caller that gave the consent; `null` if the consent applies to all callers.
     pub(crate) caller: Option<String>,
     /// The name of the caller's API key, if it has one.
     pub(crate) caller_name: Option<String>,
-    /// True if there are tokens.
+    /// True if consent was given: the gateway has tokens for the server.
     pub(crate) given: bool,
     /// True if the server refuses requests until a user gives consent.
     pub(crate) wanted: bool,
@@ -81,7 +81,8 @@ pub(crate) async fn consents(shard: &Arc<Shard>) -> ConsentList {
 /// requests, which is not an error.
 pub(crate) const PER_CALLER: &str = "per_caller";
 
-/// Returns the state of consents in words, if each caller of a server gives its own consent and only this is missing.
+/// Returns the state of consents in words, if each caller gives its own consent to the server and the server
+/// refuses requests only because of this.
 pub(crate) fn of_each_caller(shard: &Shard, server: &Server) -> Option<String> {
     let (given, known) = shard.gateway.process.consents.callers(server.name());
     server.awaits_callers(known > 0).then(|| in_words(given))
@@ -120,7 +121,7 @@ fn may_use(shard: &Shard, names: &KeyNames, consent: &ListedConsent) -> bool {
     snapshot.profiles.iter().filter(has_it).any(opens)
 }
 
-/// Returns the owner of the consent to a server that is shown with this caller.
+/// Finds the consent that is shown with this server and this caller, and returns its owner.
 async fn owner(shard: &Arc<Shard>, server: &str, caller: Option<&str>) -> Result<Option<CallerId>, Refusal> {
     let (all, names) = (shard.gateway.process.consents.list().await, key_names(shard).await);
     let is_it = |known: &KnownConsent| {
@@ -150,7 +151,7 @@ pub(crate) async fn revoke(shard: &Arc<Shard>, server: &str, caller: Option<&str
     forgotten.map(drop).map_err(|fault| Refusal::new(404, "CONSENT_NOT_FOUND", fault.to_string()))
 }
 
-/// Returns a page on which a user gives the consent that counts for all callers of a server.
+/// Returns a page on which a user gives the consent that applies to all callers of a server.
 ///
 /// # Errors
 /// Fails if the server cannot require consent, or if each caller gives its own consent.

@@ -43,7 +43,7 @@ pub(crate) struct HealthFinding {
     pub(crate) help: String,
 }
 
-/// The numbers of servers and tools that need an operator.
+/// The numbers of servers and tools that need an operator's attention.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct AttentionCounts {
     /// The servers that cannot be used.
@@ -71,7 +71,7 @@ impl AttentionCounts {
 /// The beginning of the advice to review definitions, with a command for the terminal.
 pub(crate) const REVIEW: &str = "review them: dragoman definitions";
 
-/// The share of a limit in use above which it is reported, in percent.
+/// The use at which a limit is reported, in percent of the limit.
 const NEARLY: usize = 90;
 
 /// Returns the state of the gateway, with everything that needs an operator's attention.
@@ -119,7 +119,7 @@ fn servers(shard: &Shard) -> Vec<HealthFinding> {
     findings
 }
 
-/// Returns the next step for a server in the state with this name, if it needs one.
+/// Returns the advice for a server in the state with this name; `None` if the state needs no action.
 pub(crate) fn advice_for(state: &str) -> Option<&'static str> {
     const ADVICE: [(HealthWord, &str); 4] = [
         (HealthWord::Degraded, "look at the reason, and at the log"),

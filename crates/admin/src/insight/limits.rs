@@ -42,7 +42,7 @@ pub(crate) struct ServerCalls {
     pub(crate) limit: u64,
 }
 
-/// The memory of large messages and kept data, in bytes.
+/// The memory that large messages and kept data occupy, in bytes.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MemoryInUse {
@@ -59,7 +59,7 @@ pub(crate) struct MemoryInUse {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RateInUse {
-    /// The position in the configuration.
+    /// The position of the limit in the configuration.
     pub(crate) name: String,
     /// The limit as it is configured.
     pub(crate) rule: Value,

@@ -43,7 +43,7 @@ pub(crate) enum LiveEvent {
     State(LiveState),
     /// Figures, every 5 seconds.
     Figures(LiveFigures),
-    /// Calls were left out, because there are too many, or because the reader is too slow.
+    /// Calls were left out, because there were too many, or because the reader was too slow.
     Dropped(DroppedEvents),
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct LiveFigures {
     pub(crate) at: PointInTime,
     /// The number of requests that have ended since the previous figures.
     pub(crate) calls: u64,
-    /// The number of those that failed.
+    /// The number of requests that have failed since the previous figures.
     pub(crate) errors: u64,
     pub(crate) limits: Vec<LimitInUse>,
 }

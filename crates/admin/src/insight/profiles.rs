@@ -52,7 +52,7 @@ pub(crate) struct ProfileItems {
     /// The number of chosen items on all pages.
     pub(crate) total: usize,
     pub(crate) items: Vec<ProfileItem>,
-    /// Descriptions of irregularities.
+    /// Notes on problems with the profile's items, such as two resources with the same URI.
     pub(crate) notes: Vec<String>,
 }
 
@@ -87,7 +87,7 @@ pub(crate) async fn status(shard: &Arc<Shard>, identity: &Identity, slug: &str) 
     })
 }
 
-/// Returns the view of a profile without access rules, over the lists that all callers share.
+/// Returns the view of a profile without access rules, built from the lists that all callers share.
 ///
 /// # Errors
 /// Fails if there is no such profile.

@@ -12,7 +12,7 @@ use super::calls::RecordedCall;
 use gateway::key_names::NO_KEY;
 use gateway::process::Shard;
 
-/// The maximum number of different questions to the rules for one list.
+/// The maximum number of different access checks for one list of calls.
 const MOST_QUESTIONS: usize = 200;
 
 /// The method of the calls for which the rules are checked.
@@ -22,7 +22,7 @@ const CALL: &str = "tools/call";
 pub(crate) struct CallRefusals {
     shard: Arc<Shard>,
     checker: Option<AccessChecker>,
-    /// The answers of the rules, by profile, tool, caller and address.
+    /// The results of access checks, by profile, tool, caller and address.
     known: HashMap<[String; 4], Option<String>>,
     consents: Option<Vec<KnownConsent>>,
 }

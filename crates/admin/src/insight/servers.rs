@@ -124,7 +124,7 @@ fn upstream(shard: &Arc<Shard>, identity: &Identity, name: &str) -> Option<Arc<U
     Some(shard.view.state.upstream_of(spec.id, identity))
 }
 
-/// Returns the version of the clients for which the server's lists are fetched first.
+/// Returns the protocol version of the clients for which the server's lists are fetched first.
 pub(crate) fn era(upstream: &Upstream) -> &'static Era {
     if upstream.server.over_http() { newest_stateless() } else { newest_handshake() }
 }

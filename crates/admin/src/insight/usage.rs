@@ -88,8 +88,8 @@ impl Usage {
         self.callers.get(principal).cloned().unwrap_or_default()
     }
 
-    /// Returns the number of calls of a server's tool, and the number of those that failed, under any of these
-    /// names.
+    /// Returns the number of calls to a server's tool under any of these names, and the number of these calls that
+    /// failed.
     pub(crate) fn of_tool(&self, server: &str, names: &[&str]) -> (u64, u64) {
         let mut seen: Vec<&str> = Vec::with_capacity(names.len());
         let mut sum = (0, 0);
@@ -123,7 +123,7 @@ fn busiest(all: impl Iterator<Item = (String, CallCount)>, most: usize) -> Vec<(
     all
 }
 
-/// Returns the figures of the period of this length that ends now.
+/// Returns the figures of the period that has this length and ends now.
 ///
 /// # Errors
 /// Fails if the record cannot be read.

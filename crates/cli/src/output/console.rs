@@ -97,7 +97,7 @@ impl Console {
     /// Writes bytes to stdout as they are.
     ///
     /// # Errors
-    /// The same as for [`Console::print`].
+    /// Fails in the same cases as [`Console::print`].
     #[expect(clippy::unused_self, reason = "only code that has the console may write")]
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
         status_line::clear();

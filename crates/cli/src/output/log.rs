@@ -115,7 +115,8 @@ impl Write for Lines {
     }
 }
 
-/// Returns an event without characters that would end its line or move the cursor. Only the log itself uses colours.
+/// Returns an event without characters that would end its line or move the cursor. Escape characters stay, because
+/// only the log itself writes them, for colours.
 fn one_line(event: &[u8]) -> Cow<'_, [u8]> {
     let (text, end) = event.split_at(event.len() - usize::from(event.ends_with(b"\n")));
     let moves = |byte: u8| byte.is_ascii_control() && byte != b'\t' && byte != b'\x1b';
@@ -161,7 +162,7 @@ fn filter(variable: Option<&str>, console: &Console) -> Result<Targets, Failure>
     }
 }
 
-/// Parses the user's filter. Targets without a level log errors.
+/// Parses the user's filter. Targets that the filter does not name log only errors.
 fn named(text: &str) -> Result<Targets, ParseError> {
     let named: Targets = text.trim().parse()?;
     Ok(if named.default_level().is_none() { named.with_default(LevelFilter::ERROR) } else { named })

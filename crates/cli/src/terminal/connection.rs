@@ -259,8 +259,8 @@ impl Connection {
         timeout_at(deadline, sent).await.map_err(|_| LinkError::Late(self.patience.as_secs()))?
     }
 
-    /// Cancels the open request, if there is one and the era has a message for this. Over HTTP, in eras in which
-    /// closing the stream cancels a request, this has already happened.
+    /// Cancels the open request, if there is one and the era has a message for this. No message is sent over HTTP
+    /// in eras that cancel a request by closing its stream, because the stream is closed already.
     pub(crate) async fn cancel(&mut self) {
         let Some(key) = self.open.take() else { return };
         if (self.over_http() && self.era().disconnect_cancels) || !self.era().shapes.cancellation {

@@ -193,8 +193,8 @@ fn elements(text: &[u8], list: Option<Span>) -> Vec<Span> {
     list.and_then(|span| Elements::of_value(text, span)).map(|all| all.iter().collect()).unwrap_or_default()
 }
 
-/// Returns true if structured content only wraps the texts of the content: `{"result": …}`, as some SDKs wrap every value
-/// that is not an object. A list has one text for each item.
+/// Returns true if structured content only repeats the text blocks inside `{"result": …}`. Some SDKs wrap every
+/// value that is not an object in this way; for a list, there is one text block for each item.
 fn is_wrapped(blocks: &[&[u8]], structured: &[u8]) -> bool {
     let Ok(Value::Object(members)) = serde_json::from_slice::<Value>(structured) else { return false };
     let Some(result) = members.get("result").filter(|_| members.len() == 1) else { return false };

@@ -70,7 +70,7 @@ pub(super) fn link_failure(name: &str, error: &LinkError, mask: &Mask) -> Failur
     }
 }
 
-/// Returns the message about an answer that is only a status, with the message for people in its body.
+/// Returns the message about an answer that is not MCP: the HTTP status, and the text for people in the body.
 fn answered(name: &str, status: u16, body: &str) -> String {
     /// The maximum length of a body in a message, in columns.
     const MOST: usize = 300;

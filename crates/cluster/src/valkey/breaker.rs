@@ -13,7 +13,7 @@ const WINDOW: Duration = Duration::from_secs(10);
 /// The time after which one command is sent as a trial, to find out if the store answers again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The maximum duration of such a trial. After that, another command may try.
+/// The maximum duration of a trial. After this time, another command is sent as a trial.
 const TRIAL: Duration = Duration::from_secs(2);
 
 /// The record of recent failures.

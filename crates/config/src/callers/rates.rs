@@ -127,7 +127,7 @@ impl Spelling<RequestRate> for Rate {
     }
 }
 
-/// A rate, or `false` for none.
+/// A rate, or `false` for no limit.
 pub(crate) struct RateOrOff;
 
 impl Spelling<Option<RequestRate>> for RateOrOff {

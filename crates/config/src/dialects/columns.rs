@@ -24,7 +24,7 @@ impl JsonSchema for DialectDifference {
         let mut properties = Map::new();
         let names = Dialect::names().join(", ");
         let base = format!(
-            "The dialect from which this dialect differs: {names}, or one of `dialects` that is defined above this dialect."
+            "The dialect on which this dialect is based: {names}, or a dialect that is defined earlier in `dialects`."
         );
         properties.insert("base".to_owned(), json!({ "type": "string", "description": base }));
         properties.insert("variant".to_owned(), variants());

@@ -1,4 +1,4 @@
-//! `dialects`: custom dialects, written as differences from others.
+//! `dialects`: custom dialects, written as differences from other dialects.
 
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -32,7 +32,7 @@ pub(crate) fn has_streams(name: &str, own: &IndexMap<String, Dialect>) -> bool {
     row.is_some_and(|row| row.events.streams != Streams::None)
 }
 
-/// Reads the dialects on top of the existing ones.
+/// Reads the custom dialects, and adds them to the existing dialects.
 pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry, dialects: &mut IndexMap<String, Dialect>) {
     let Some(fields) = reader.fields(&entry.value, "a mapping of dialects by name") else { return };
     for entry in fields.rest() {

@@ -10,12 +10,12 @@ use crate::syntax::source::Span;
 
 /// The path of the default profile's event stream.
 const STREAM: &str = "/sse";
-/// The path to which clients of that stream send messages.
+/// The path to which clients of the default profile's event stream send their messages.
 const MESSAGES: &str = "/message";
 
 impl Config {
-    /// The path for the messages of an endpoint's event stream; `None` if the endpoint has no stream with a
-    /// separate path.
+    /// The path to which clients of an endpoint's event stream send their messages; `None` if the endpoint has no
+    /// stream with a separate path for messages.
     pub fn messages_of(&self, endpoint: &Endpoint) -> Option<String> {
         if let Some(path) = &endpoint.message {
             return Some(path.clone());
@@ -36,8 +36,8 @@ impl Config {
     }
 }
 
-/// Reports a fault for each endpoint that claims a path with another purpose. `all` is the position to report for
-/// endpoints that the file itself does not contain.
+/// Reports a fault for each endpoint that claims a path which already has another purpose. `all` is the position to
+/// report for endpoints that the file itself does not contain.
 pub(crate) fn check(reader: &mut Reader<'_>, config: &Config, written: &Written, all: &Span) {
     for (at, endpoint) in config.endpoints.iter().enumerate() {
         let Some((message, help)) = clash(config, at, endpoint) else { continue };

@@ -41,7 +41,7 @@ pub fn load(text: &str, file: &str, lookup: &Lookup<'_>) -> Result<Loaded, Fault
 /// profile that contains all servers of the base also gets the new ones.
 ///
 /// # Errors
-/// The same as for [`load`]; positions refer to `text`.
+/// Fails in the same cases as [`load`]; positions refer to `text`.
 pub fn load_over(base: Config, text: &str, file: &str, lookup: &Lookup<'_>) -> Result<Loaded, Faults> {
     load_knowing(Some(base), text, file, lookup, &|_| None)
 }
@@ -50,7 +50,7 @@ pub fn load_over(base: Config, text: &str, file: &str, lookup: &Lookup<'_>) -> R
 /// embedded servers do not have; `offers` returns the names that an embedded server has.
 ///
 /// # Errors
-/// The same as for [`load`].
+/// Fails in the same cases as [`load`].
 pub fn load_knowing(
     base: Option<Config>,
     text: &str,

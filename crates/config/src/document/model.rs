@@ -72,7 +72,7 @@ section! {
         /// may connect. Its clients count as clients at 127.0.0.1.
         "listenSocket" listen_socket: Option<Text> = Maybe(path()), absent "none",
             see "[deploy.md](deploy.md#behind-a-proxy)";
-        /// The files for TLS at these addresses: `cert`, `key`, `clientCa`.
+        /// The files for TLS at the addresses in `listen`: `cert`, `key`, `clientCa`.
         "tls" tls: Option<Tls> = Maybe(Within), absent "no TLS", see "[tls.md](tls.md)";
         /// The servers behind Dragoman, by name, in the format of MCP clients. A name has 1 to 32 characters from
         /// `A-Z a-z 0-9 _ . -` and no `__`.

@@ -54,7 +54,7 @@ impl NamedItemKind {
     }
 }
 
-/// The known names.
+/// The checks of names against the items of embedded servers.
 pub(crate) struct Names<'a> {
     config: &'a Config,
     offers: &'a Offers<'a>,
@@ -121,7 +121,8 @@ impl<'a> Names<'a> {
         });
     }
 
-    /// Adds a note for a name that no item of these servers can have, given that each name starts with the name of its server.
+    /// Adds a note for a name that no item of these servers can have, where each name starts with the name of its
+    /// server.
     fn prefixed(
         &self,
         reader: &mut Reader<'_>,
@@ -155,8 +156,8 @@ impl<'a> Names<'a> {
         reader.note(at, message, help);
     }
 
-    /// Adds the same note for a name that need not start with the name of a server. This is possible only if the items of all
-    /// servers are known.
+    /// Adds a note for a name that no item of these servers can have, where names need not start with the name of a
+    /// server. This is possible only if the items of all these servers are known.
     fn plain(&self, reader: &mut Reader<'_>, at: &Span, name: &str, servers: &[&str], what: NamedItemKind) {
         if is_open(name) || servers.is_empty() {
             return;

@@ -26,7 +26,8 @@ pub(super) struct Container<'t> {
     text: &'t str,
     /// The text with blanks instead of the comments `//` and `/* */`; all positions are unchanged.
     plain: String,
-    /// The range of the container; in block style, the range may extend past the container.
+    /// The range of the container in the text; in block style, the end of the range may lie after the container's
+    /// end.
     at: Range<usize>,
     /// The elements, in the order of the text.
     elements: Vec<Range<usize>>,

@@ -12,7 +12,7 @@ use crate::syntax::parse::Entry;
 section! {
     /// Metrics about calls, servers and the process for Prometheus, at `/metrics`.
     pub struct Metrics: "true, false, or a mapping with `listen` or `who`" {
-        /// Rejects `who` together with `listen`: nobody authenticates at that address.
+        /// Rejects `who` together with `listen`, because nobody authenticates at the address in `listen`.
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             if let (Some(_), Some(who)) = (entry.value.entry("listen"), entry.value.entry("who")) {
                 let message = "`who` has no effect if the metrics have their own address, because callers do not authenticate there";

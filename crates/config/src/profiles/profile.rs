@@ -116,8 +116,8 @@ impl UriRules {
 const USUAL_PREFIX: &str = "mcp__dragoman__";
 
 impl Profile {
-    /// The prefix with which the length of names is limited in a profile without a dialect: `clientPrefix`, or else
-    /// the longer one of the two usual prefixes.
+    /// The prefix that counts towards the maximum length of names in a profile without a dialect: `clientPrefix`,
+    /// or else the longer one of the two usual prefixes.
     pub fn prefix_of_clients(&self, slug: &str) -> String {
         let by_name = || format!("mcp__{slug}__");
         let usual = || Some(by_name()).filter(|own| own.len() > USUAL_PREFIX.len());

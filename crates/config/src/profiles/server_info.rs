@@ -17,7 +17,7 @@ const MAX_ICONS: usize = 8;
 /// The maximum length of an icon's address, in bytes, unless the address contains the icon.
 const MAX_ICON_URL: usize = 2048;
 
-/// The maximum length of an address that contains the icon, in bytes. Lists repeat it for each item.
+/// The maximum length of an address that contains the icon, in bytes. Lists repeat the icon for each item.
 const MAX_ICON_DATA: usize = 16 << 10;
 
 section! {

@@ -28,7 +28,7 @@ pub(crate) trait Section: Clone + Default + JsonSchema + 'static {
         reader.refuse(rest, &keys::<Self>());
     }
 
-    /// Adds the values that no row shows to the form in which operators may see the section.
+    /// Adds values that no row contains to the form of the section that operators see.
     fn show_rest(&self, _shown: &mut Map<String, Value>) {}
 
     /// Changes the schema of a section that accepts more than its rows.
@@ -59,7 +59,7 @@ pub(crate) struct SectionKey<S: 'static> {
     pub(crate) read: fn(&mut Reader<'_>, &Entry, &mut S) -> Option<()>,
     /// The value in a section as a user would write it; `null` for none.
     pub(crate) written: fn(&S) -> Value,
-    /// The value in a section in the form in which operators may see it; `null` for none.
+    /// The value in a section as operators see it, without secrets; `null` for none.
     pub(crate) shown: fn(&S) -> Value,
 }
 
@@ -147,7 +147,7 @@ pub(crate) fn keys<S: Section>() -> Vec<&'static str> {
     S::ROWS.iter().map(|row| row.key).collect()
 }
 
-/// A section in the form in which operators may see it: all values in force, defaults included, without secrets.
+/// A section as operators see it: all values in force, defaults included, without secrets.
 pub(crate) fn shown<S: Section>(section: &S) -> Value {
     let mut shown = Map::new();
     for row in S::ROWS {
@@ -174,7 +174,8 @@ pub(crate) fn read<S: Section>(reader: &mut Reader<'_>, entry: &Entry, mut secti
     whole.then_some(section)
 }
 
-/// Reads the keys of a section from a mapping that also has other keys; false if a required key could not be read.
+/// Reads the keys of a section from a mapping that also has other keys; returns false if a required key could not
+/// be read.
 pub(crate) fn take<S: Section>(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,
@@ -203,7 +204,7 @@ pub(crate) fn take_key<S: Section>(
     }
 }
 
-/// Reads a key if it exists; false if it could not be read.
+/// Reads a key if it exists; returns false if it exists but could not be read.
 fn take_row<S: Section>(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,

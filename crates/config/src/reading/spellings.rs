@@ -32,7 +32,7 @@ pub(crate) trait Spelling<T> {
         Value::Null
     }
 
-    /// The value in the form in which operators may see it: complete, but without secrets; `null` for none.
+    /// The value as operators see it: complete, but without secrets; `null` for none.
     fn shown(&self, value: &T) -> Value {
         self.written(value)
     }

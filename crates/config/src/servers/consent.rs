@@ -99,7 +99,8 @@ impl OAuthClient {
         let missing: Vec<&str> = ["clientId", "clientSecret"].into_iter().filter(is_missing).collect();
         if !missing.is_empty() {
             let message = format!("`clientCredentials` needs {}", missing.join(" and "));
-            let help = "write the client that is registered at the authorization server: clientId, clientSecret, issuer";
+            let help = "set clientId, clientSecret and issuer to the values of a client that is registered at the \
+                        authorization server";
             reader.within("grant", |reader| reader.fault(&grant.value.at, message, help));
         }
         for key in ["issuerCallback", "shared"] {

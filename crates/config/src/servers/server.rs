@@ -253,8 +253,8 @@ impl Spelling<Affinity> for AffinityWord {
     }
 }
 
-/// The smallest number without a unit that is read as milliseconds; smaller numbers are seconds. Nobody waits a
-/// quarter of an hour for one answer.
+/// The smallest number without a unit that is read as milliseconds; smaller numbers are read as seconds. A time
+/// limit of 1000 seconds or more is unlikely, because nobody waits that long for one answer.
 const BARE_MILLISECONDS_FROM: f64 = 1000.0;
 
 /// The spelling of a time limit, which is at most this long.

@@ -41,7 +41,8 @@ enum ListedTools {
     Never,
 }
 
-/// The keys, with the clients that write them.
+/// The keys that select tools, each with the meaning of the list below it. The comments name the clients that write
+/// these keys.
 const KEYS: &[(&str, ListedTools)] = &[
     // Gemini CLI, Qwen Code, Amp
     ("includeTools", ListedTools::Only),

@@ -81,8 +81,8 @@ words! {
 /// The endpoints in the current file: for each path, the endpoint's index in the list and its position in the file.
 pub(crate) type Written = HashMap<String, (usize, Span)>;
 
-/// Reads the additional paths. An endpoint replaces the one with the same path in the base. `streams` returns true
-/// if event streams exist for a profile that is served in this dialect, or with the standard behavior for `None`.
+/// Reads the additional paths. An endpoint replaces the endpoint with the same path in the base. `streams` returns
+/// true if a profile has event streams in a dialect; `None` stands for the standard behavior.
 pub(crate) fn read(
     reader: &mut Reader<'_>,
     entry: &Entry,

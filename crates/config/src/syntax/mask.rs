@@ -165,8 +165,8 @@ fn literals(source: &Source<'_>, at: &Span) -> Vec<Span> {
     literal_ranges(inside).into_iter().map(|range| from + range.start..from + range.end).collect()
 }
 
-/// The user name, password and query of a URL. `text` is the scalar after its escapes are resolved; if it has any, all of it is
-/// hidden.
+/// The user name, password and query of a URL. `text` is the scalar with its escapes resolved. If the scalar has
+/// escapes, all of it is hidden.
 fn in_url(source: &Source<'_>, at: &Span, text: &str) -> Vec<Span> {
     let raw = source.slice(at);
     if has_escapes(raw) && text.contains("://") && text.contains(['@', '?']) {

@@ -42,7 +42,7 @@ impl Node {
         self.entries().iter().find(|entry| entry.key == key && !matches!(entry.value.kind, NodeKind::Null))
     }
 
-    /// The items of a list; a single value counts as a list of one.
+    /// The items of a list; a single value is treated as a list of one item.
     pub(crate) fn items(self: &Rc<Self>) -> Vec<&Rc<Self>> {
         match &self.kind {
             NodeKind::List(items) => items.iter().collect(),

@@ -6,7 +6,7 @@ use super::fault::Excerpt;
 
 /// The number of characters of a long line that are shown around a position.
 const EXCERPT_CHARS: usize = 100;
-/// The number of these characters that precede the position.
+/// The number of characters of an excerpt that precede the position.
 const EXCERPT_BEFORE: usize = 40;
 /// The number of characters of the offending text that are quoted.
 const OFFENDING_CHARS: usize = 80;

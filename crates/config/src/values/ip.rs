@@ -7,8 +7,8 @@ use super::check::Flaw;
 use ipnet::IpNet;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-/// A range of addresses: `10.0.0.0/8`, `2001:db8::/32`, or one address. An IPv4 address and its IPv4-mapped IPv6 form count as
-/// equal (RFC 4291 section 2.5.5.2).
+/// A range of addresses: `10.0.0.0/8`, `2001:db8::/32`, or one address. An IPv4 address and its IPv4-mapped IPv6
+/// form are treated as equal (RFC 4291 section 2.5.5.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IpRange(IpNet);
 

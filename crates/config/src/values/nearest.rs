@@ -6,7 +6,7 @@ use strsim::osa_distance;
 /// The maximum length of a name that is compared, in bytes: a longer text is unlikely to be a mistyped name.
 pub const MAX_COMPARED: usize = 64;
 
-/// The known name most similar to `name`, if the difference is small; case, `-`, `_` and spaces do not count.
+/// The known name most similar to `name`, if the difference is small; case, `-`, `_` and spaces are ignored.
 pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     if name.len() > MAX_COMPARED {
         return None;

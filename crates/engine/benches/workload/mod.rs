@@ -73,7 +73,8 @@ impl Call {
         Self { view, request, response, now }
     }
 
-    /// Steps 3 to 7 and 9 of a call: frame, era, name, arguments, splice; then the answer back.
+    /// Performs the engine's part of a call (steps 3 to 7 and 9 in `ARCHITECTURE.md`): parses the request, finds its
+    /// target, checks the arguments, and builds the request to the server; then converts the answer for the client.
     pub(crate) fn make(self) -> ExchangeAnswer {
         let era = self.view.era();
         let limits = FrameLimits::default();

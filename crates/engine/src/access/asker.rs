@@ -17,13 +17,13 @@ pub struct Asker<'a> {
 }
 
 impl Asker<'_> {
-    /// Returns true if the asker matches `who`: for each attribute that `who` lists, one matching value is enough.
+    /// Returns true if the asker matches every attribute of `who`. One matching value of an attribute is enough.
     pub fn is_among(&self, who: &Who) -> bool {
         is_among(self, who)
     }
 }
 
-/// Returns true if the asker matches `who`: for each attribute that `who` lists, one matching value is enough.
+/// Returns true if the asker matches every attribute of `who`. One matching value of an attribute is enough.
 pub(super) fn is_among(asker: &Asker<'_>, who: &Who) -> bool {
     let Asker { principal, address } = asker;
     let Who { key, user, scope, claim, ip, scheme } = who;
@@ -46,8 +46,8 @@ fn is_key(principal: &Principal, globs: &[Glob]) -> bool {
             || principal.user.as_ref().is_some_and(|name| any(globs, name)))
 }
 
-/// Returns true if the principal is a user with a matching name. Names in tokens do not count: their issuers choose
-/// them, and they could equal the name of a configured user.
+/// Returns true if the principal is a user with a matching name. Names in tokens are ignored: the tokens' issuers
+/// choose these names, and they could equal the name of a configured user.
 fn is_user(principal: &Principal, globs: &[Glob]) -> bool {
     matches!(principal.scheme, Scheme::Basic | Scheme::Site)
         && principal.user.as_ref().is_some_and(|name| any(globs, name))

@@ -51,8 +51,9 @@ pub(super) fn is_reachable(allowed: &Conditions, denied: &[&Conditions]) -> bool
     combine(&choices, &places, &mut Vec::new(), &mut steps)
 }
 
-/// Returns the conditions of a denying rule on paths that `allowed` also has, each with the position of the path in `allowed`. The
-/// list is empty if arguments can be chosen so that the rule does not match; `None` means that the rule always matches.
+/// Returns the conditions of a denying rule on paths that `allowed` also has, each with the position of the path in
+/// `allowed`. Returns an empty list if the rule need not match, regardless of the values at these paths. Returns
+/// `None` if the rule always matches.
 fn unavoidable<'c>(allowed: &Conditions, denied: &'c Conditions) -> Option<Vec<(usize, &'c [Glob])>> {
     let mut shared = Vec::new();
     for (path, globs) in denied {
@@ -99,8 +100,8 @@ fn combine(
     false
 }
 
-/// For each text that matches one of `allowed`, the set of denying rules that also match it; `None` if there are too many to
-/// enumerate.
+/// Examines the texts that match one of `allowed`, and returns the different sets of denying rules that match such
+/// a text; `None` if there are too many states to examine.
 fn values(allowed: &[Glob], denying: &[Vec<Glob>]) -> Option<Vec<Fitting>> {
     let walk = Walk::new(allowed, denying);
     let mut found: Vec<Fitting> = Vec::new();

@@ -73,8 +73,8 @@ impl Class {
         self.about.get(rule / 64).is_some_and(|bits| bits & (1 << (rule % 64)) != 0)
     }
 
-    /// A text that is equal for the same class under the same rules, in any process. It does not depend on rules about other
-    /// askers.
+    /// A text that identifies the class: it is the same in every process that has the same rules. It does not
+    /// depend on rules about other askers.
     pub fn text(&self) -> Vec<u8> {
         let mut text = Vec::new();
         for (word, bits) in self.about.iter().enumerate() {
@@ -152,8 +152,8 @@ impl Rules {
 
     /// Returns false if the rules certainly deny askers of this class every item of a server whose items are
     /// unknown. `own` matches the items' identities. Rules can also refer to an item by the server's own name for
-    /// it, unless that name starts with another server's prefix (`server__`). The patterns in `others` match such
-    /// names.
+    /// it, unless this name starts with the prefix of another server (`server__`). The patterns in `others` match
+    /// the names with such a prefix.
     pub fn opens_unlisted_server(
         &self,
         class: &Class,
@@ -290,7 +290,8 @@ fn is_about(rule: &AccessRule, asker: &Asker<'_>) -> bool {
         && !rule.unless.as_ref().is_some_and(|who| is_among(asker, who))
 }
 
-/// Returns true if the rule has no conditions on arguments within its scope.
+/// Returns true if the rule applies to every item within its scope: its patterns match everything, and it has no
+/// `when`.
 fn is_whole(rule: &AccessRule) -> bool {
     fits_all(rule.what()) && rule.when.is_empty()
 }

@@ -50,7 +50,7 @@ pub(super) struct AssembledTools<'p> {
     pub(super) listed: Vec<Shown<'p>>,
     /// The search over the tools, if the profile has one.
     pub(super) search: Option<ToolSearch>,
-    /// The pages to which the tools link, by their public URIs.
+    /// The pages of MCP Apps to which the tools link, by their public URIs.
     pub(super) pages: Vec<(String, UpstreamId)>,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct Assembly<'p, 'a> {
     pub(super) notes: Vec<String>,
     /// The items that the clients may not use, by public name.
     pub(super) hidden: HashSet<(ListKind, String)>,
-    /// The servers that list items; true if the clients may use none of the server's items.
+    /// The servers that list items; the flag is true if the clients may use none of the server's items.
     pub(super) barred: HashMap<UpstreamId, bool>,
 }
 
@@ -170,8 +170,8 @@ impl<'p, 'a> Assembly<'p, 'a> {
         if kind == ListKind::Tools { profile.tool_settings.of(server, &own.key) } else { None }
     }
 
-    /// Returns true if the rules allow an item, as far as this can be decided without a call. `name` is the item's identity or
-    /// URI.
+    /// Returns true if the rules allow an item, or a call to it with some arguments. `name` is the item's identity
+    /// or URI.
     pub(super) fn allows(&self, kind: ListKind, upstream: &ViewSource, name: &str, own: &Item) -> bool {
         let naming = self.spec.profile.names;
         self.spec.guard.is_none_or(|guard| {
@@ -353,8 +353,8 @@ pub(super) fn capabilities(spec: &ViewSpec<'_>, parts: &[&Part<'_>], upstreams: 
     unlisted().unwrap_or(merged)
 }
 
-/// Notes on renamed tools that got another tool's own name, at most eight. Pages of MCP Apps that call the other
-/// tool would reach the renamed one.
+/// At most eight notes on tools whose new names are the own names of other tools. Pages of MCP Apps that call one
+/// of the other tools would reach the renamed tool.
 fn covered_names(named: &[Named<'_, '_>]) -> Vec<String> {
     let is_new = |one: &&Named<'_, '_>| one.name != one.own.key && one.name != one.identity;
     let new: HashMap<&str, &Named<'_, '_>> =
@@ -372,7 +372,7 @@ fn covered_names(named: &[Named<'_, '_>]) -> Vec<String> {
 }
 
 /// The name for the upstream and the key for the list, if the public name differs. The name is a slice of the
-/// catalogue, because a slice of the text for clients would keep the whole translated item.
+/// catalogue, because a slice of the text for clients would keep the whole translated item in memory.
 fn renamed(own: &Item, shown: &Item, public: &str) -> (Option<Bytes>, Option<String>) {
     let real = (own.key != public).then(|| own.key_span.share(&own.text));
     let key = (shown.key != public).then(|| public.to_owned());

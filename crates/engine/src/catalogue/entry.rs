@@ -167,8 +167,8 @@ impl ToolEntry {
         written.and_then(unquote).unwrap_or(Cow::Borrowed(&*self.name))
     }
 
-    /// The reason why arguments are not checked against the input schema, if a check has found one. Only the first call returns
-    /// the reason.
+    /// The reason why the gateway cannot check arguments against the input schema; `None` if it can, or if no
+    /// arguments have been checked yet. The reason is returned only once.
     pub fn unchecked(&self) -> Option<&'static str> {
         self.validator.unchecked()
     }

@@ -109,20 +109,21 @@ impl Gather {
         }
     }
 
-    /// The same run, for clients with these capabilities, a JSON object. Each request declares them if the era
-    /// requires that; otherwise the link has already declared them.
+    /// Sets the clients' capabilities, a JSON object. Each request declares them if the era requires that;
+    /// otherwise the link has already declared them.
     #[must_use]
     pub fn for_clients(self, capabilities: String) -> Self {
         Self { capabilities, ..self }
     }
 
-    /// The same run, which keeps only the tools that are to be served.
+    /// Limits the run to the tools that the configuration selects.
     #[must_use]
     pub fn serving(self, tools: ServerTools) -> Self {
         Self { selection: ToolSelection::new(tools), ..self }
     }
 
-    /// The same run. With a mark, it asks the server to leave out the items that come from this gateway.
+    /// Sets the gateway's mark for the server. With a mark, each request asks the server to leave out the items
+    /// that come from this gateway.
     #[must_use]
     pub fn through(self, mark: Option<Box<str>>) -> Self {
         Self { through: mark, ..self }

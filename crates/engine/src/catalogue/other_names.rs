@@ -85,9 +85,9 @@ impl View {
         found.filter(|_| own.next().is_none())
     }
 
-    /// Returns true if a name may mean another item: it belongs, or recently belonged, to an item that is absent or
-    /// withheld, or it starts with a server's prefix (`server__`). If such names were found, a server could receive
-    /// the calls to another server's tool by giving its own tool this name.
+    /// Returns true if a name may refer to another item: it belongs, or recently belonged, to an item that is
+    /// absent or withheld, or it starts with a server's prefix (`server__`). Otherwise, a server could give its own
+    /// tool such a name, and receive the calls to another server's tool.
     fn means_another(&self, kind: ListKind, name: &str) -> bool {
         let is_prefix =
             |server: &str| name.strip_prefix(server).is_some_and(|rest| rest.starts_with(SEPARATOR));

@@ -26,7 +26,7 @@ pub(super) struct PageQueue {
 }
 
 impl PageQueue {
-    /// The first pages of these lists.
+    /// Creates a queue with a request for the first page of each of these lists.
     pub(super) fn new(kinds: impl Iterator<Item = ListKind>, most: usize) -> Self {
         let requests = kinds.map(|kind| PageRequest { kind, cursor: None, previous: 0 }).collect();
         Self { requests, followed: HashSet::new(), most }

@@ -141,7 +141,7 @@ impl<'a> Part<'a> {
         })
     }
 
-    /// Determines whether calls to a tool can run as tasks; the tool is in its server's form.
+    /// Determines whether calls to a tool can run as tasks. `tool` is the tool as its server wrote it.
     pub(super) fn task_support(&self, tool: &Item) -> TaskSupport {
         let hello = &self.catalogue.hello;
         match hello.era.shapes.tasks {

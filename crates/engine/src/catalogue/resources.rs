@@ -130,7 +130,7 @@ pub(super) struct ResourceTable {
     templates: Arc<TemplateTable>,
     /// The profile's own rules for URIs.
     rules: UriRules,
-    /// The servers, present or not, with URIs that carry their server's name.
+    /// The servers that have URIs with the server's name in them. Absent servers are included.
     marking: Arc<[(Arc<str>, UpstreamId)]>,
     /// The URIs of absent servers that other servers list as well.
     withheld: Arc<HashSet<String>>,
@@ -257,7 +257,8 @@ pub struct ServerUris {
 }
 
 impl ServerUris {
-    /// The same URIs, for the answer to a request in which the client wrote `public` for the server's URI `own`.
+    /// Returns these URIs, prepared for the answer to a request in which the client wrote `public` instead of the
+    /// server's URI `own`.
     #[must_use]
     pub(crate) fn asked(self, own: String, public: String) -> Self {
         Self { asked: Some((own, public)), ..self }
@@ -366,8 +367,8 @@ impl View {
         having.next().is_none().then_some(first.0.id)
     }
 
-    /// Returns true if a rule can deny the clients one of a server's resources: one whose URI matches `like`
-    /// or, without `like`, any of them.
+    /// Returns true if a rule can deny the clients a resource of a server. With `like`, only resources whose URIs
+    /// match it are considered.
     fn bounds(&self, upstream: UpstreamId, like: Option<&Glob>) -> bool {
         self.restrictions.bound_resources(self.server(upstream), like)
     }

@@ -18,14 +18,14 @@ pub(super) struct Restrictions {
     guard: Option<Guard>,
     /// The items that the clients may not use, by public name.
     hidden: Arc<HashSet<(ListKind, String)>>,
-    /// The servers that list items; true if the clients may use none of the server's items.
+    /// The servers that list items. The value is true if the clients may use none of the server's items.
     barred: HashMap<UpstreamId, bool>,
-    /// The servers from which the clients may use nothing. Everything else treats them as absent.
+    /// The servers from which the clients may use nothing. All other code treats these servers as absent.
     denied: Vec<UpstreamId>,
 }
 
 impl Restrictions {
-    /// The result of applying the rules to all lists.
+    /// Creates the restrictions from the result of applying the rules to all lists.
     pub(super) fn new(
         guard: Option<Guard>,
         hidden: HashSet<(ListKind, String)>,
@@ -87,13 +87,13 @@ impl Restrictions {
         guard.opens(server, &like)
     }
 
-    /// Returns true if a rule can deny the clients one of a server's resources: one whose URI matches `like` or, without
-    /// `like`, any of them.
+    /// Returns true if a rule can deny the clients a resource of a server. With `like`, only resources whose URIs
+    /// match it are considered.
     pub(super) fn bound_resources(&self, server: &str, like: Option<&Glob>) -> bool {
         self.guard.as_ref().is_some_and(|guard| guard.bounds_resources(server, like.unwrap_or(&Glob::any())))
     }
 
-    /// Returns true if the rules withhold an item of this kind whose public name passes the check.
+    /// Returns true if the rules withhold an item of this kind with a public name for which `is_it` is true.
     pub(super) fn hide(&self, kind: ListKind, is_it: impl Fn(&str) -> bool) -> bool {
         self.hidden.iter().any(|(of, own)| *of == kind && is_it(own))
     }

@@ -287,7 +287,7 @@ fn object_schema<'a>(
     }
 }
 
-/// Uses the URI of a resource without a name as its name.
+/// If a resource has no name, uses its URI as the name.
 fn name<'a>(text: &'a [u8], item: &Members, kind: ListKind, repair: &mut Repair<'a>) {
     if item.get(text, "name").is_none_or(|span| span.of(text) == b"null")
         && let Some(uri) = item.get(text, kind.key())

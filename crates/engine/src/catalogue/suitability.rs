@@ -23,7 +23,7 @@ const TOLD: usize = 3;
 pub struct RefusedTool {
     /// The server's own name for the tool.
     pub name: String,
-    /// The reasons.
+    /// The reasons for the refusal.
     pub findings: Vec<SchemaFinding>,
 }
 
@@ -63,8 +63,8 @@ impl Refusals {
         all
     }
 
-    /// The settings that make the tools acceptable to these families, for people. The portable form does not help Cursor,
-    /// because it contains `anyOf`, which Cursor refuses.
+    /// The settings that make the tools acceptable to these families, as text for people. The portable form does
+    /// not help Cursor, because it contains `anyOf`, which Cursor refuses.
     pub fn remedy(all: &[Self]) -> &'static str {
         let is_cursor = |one: &Self| one.family.name == "cursor";
         match (all.iter().any(is_cursor), all.iter().all(is_cursor)) {
@@ -87,8 +87,8 @@ impl Refusals {
     }
 }
 
-/// The refusals of a catalogue, computed on first use. A copy of a catalogue may get other tools, so the copy of a cell is
-/// empty.
+/// The refusals of a catalogue, computed on first use. Cloning a cell gives an empty one, because the cloned
+/// catalogue may get other tools.
 #[derive(Debug, Default)]
 pub(super) struct RefusalsCell(OnceLock<Arc<[Refusals]>>);
 
@@ -99,7 +99,8 @@ impl Clone for RefusalsCell {
 }
 
 impl UpstreamCatalogue {
-    /// The tools that families of clients refuse. The first request takes milliseconds for hundreds of tools, so it belongs on the blocking pool.
+    /// The tools that families of clients refuse. The first call takes milliseconds for hundreds of tools, so make
+    /// it on the blocking pool.
     pub fn refusals(&self) -> Arc<[Refusals]> {
         self.refusals.0.get_or_init(|| Refusals::of(self).into()).clone()
     }

@@ -7,7 +7,7 @@ use proto::json::{Members, Span, Splice};
 use super::{Item, ListKind};
 use crate::schema_family::{SchemaFamily, Suited, suit};
 
-/// A tool with its input schema in the form of a family; the same bytes if the family accepts it.
+/// A tool with its input schema in the form of a family; the tool unchanged if the family accepts its schema.
 pub(super) fn suited(
     tool: Item,
     family: &'static SchemaFamily,

@@ -131,7 +131,7 @@ mod tests {
         }
     }
 
-    /// Hostile templates must not take long: trying each position separately would take unacceptably long.
+    /// Hostile templates must not take long to match. They would if the code tried each position separately.
     #[test]
     fn hostile_templates_do_not_run_long() {
         let a = "a".repeat(8000);

@@ -78,7 +78,7 @@ impl UpstreamCatalogue {
         &self.held
     }
 
-    /// The same lists, with the tools of these names withheld.
+    /// A copy of the catalogue in which the tools with these names are withheld.
     #[must_use]
     pub fn holding(&self, names: &HashSet<Arc<str>>) -> Self {
         let mut lists = Lists::clone(&self.lists);
@@ -99,8 +99,8 @@ impl UpstreamCatalogue {
         self.failed.iter().flatten().map(|why| &**why)
     }
 
-    /// The same lists. A list that could not be fetched completely gets its missing items from `before`, as long as there
-    /// are at most `entries` items in total.
+    /// A copy of the catalogue in which each list that could not be fetched completely gets its missing items from
+    /// `before`, as long as there are at most `entries` items in total.
     #[must_use]
     pub fn completed(&self, before: &Self, entries: usize) -> Self {
         let failed = ListKind::ALL.into_iter().filter(|kind| self.failure(*kind).is_some());
@@ -121,16 +121,17 @@ impl UpstreamCatalogue {
         Self { lists: Arc::new(lists), ..self.clone() }
     }
 
-    /// The same lists for clients whose calls go over links with another introduction. The items are shared.
+    /// A copy of the catalogue with another introduction, for clients whose calls go over links with that
+    /// introduction. The copy shares the items.
     #[must_use]
     pub fn introduced(&self, hello: ServerHello) -> Self {
         Self { hello, ..self.clone() }
     }
 
-    /// The same lists, with the additional items of other catalogues, translated to the version of this catalogue.
-    /// If an item differs, the text from the other catalogue is used; if the other catalogue withholds a tool, the
-    /// tool is withheld. Items that only other catalogues list come last. Items that this version cannot represent
-    /// are left out.
+    /// A copy of the catalogue with the additional items of other catalogues, translated to the version of this
+    /// catalogue. If an item differs, the text from the other catalogue is used; if the other catalogue withholds a
+    /// tool, the tool is withheld. Items that only other catalogues list come last. Items that this version cannot
+    /// represent are left out.
     #[must_use]
     pub fn joined<'a>(&self, others: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut held = self.held.to_vec();

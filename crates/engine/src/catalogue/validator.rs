@@ -59,8 +59,8 @@ impl LazyValidator {
         same_names && self.too_long == other.too_long && place(&self.schema) == place(&other.schema)
     }
 
-    /// Returns the reason why arguments are not checked, once a check has found one. Only the first call returns
-    /// the reason.
+    /// Returns the reason why the gateway cannot check arguments; `None` if it can, or if no arguments have been
+    /// checked yet. The reason is returned only once.
     pub(super) fn unchecked(&self) -> Option<&'static str> {
         let why = self
             .compiled
@@ -121,7 +121,7 @@ fn without_nulls(text: &[u8]) -> Option<Bytes> {
     (!splice.is_empty()).then(|| splice.finish())
 }
 
-/// Removes the keywords that forbid additional members from a schema: for the arguments themselves, and for objects
+/// Removes `additionalProperties: false` from a schema. This applies to the arguments themselves, and to objects
 /// and lists of objects inside them.
 fn open_names(schema: &mut serde_json::Value) {
     let open = |schema: &mut serde_json::Value| {

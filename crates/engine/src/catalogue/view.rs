@@ -167,8 +167,8 @@ impl View {
         self.restrictions.admits_named((server, ListKind::Tools, tool.identity()), also, what)
     }
 
-    /// Passes a call of a tool to `judge`, in the form to which rules apply; `arguments` is `None` if the call's
-    /// arguments are unknown. The view's own rules are not considered.
+    /// Passes a call of a tool to `judge`, in the form in which access rules check it. `arguments` is `None` if the
+    /// call's arguments are unknown. The view's own rules are not considered.
     pub fn judge_call<R>(
         &self,
         (profile, tool): (&str, &ToolEntry),

@@ -13,8 +13,8 @@ const IMAGE_KEY: &str = "x-imgbb-api-key";
 /// The maximum length of a value, in bytes; longer values are rejected.
 const LONGEST: usize = 2 * 1024;
 
-/// The markers that precede each part in a digest. Without them, an absent part could look like a part that contains the text
-/// for its absence.
+/// Markers for a digest. One of them precedes each part, and shows if the part is absent, faulty or present.
+/// Without the markers, the text of a part could look like an absent part.
 const ABSENT: &[u8] = &[0];
 const FAULTY: &[u8] = &[1];
 const PRESENT: &[u8] = &[2];
@@ -30,7 +30,7 @@ pub struct Carried {
     pub basic: Option<Result<Basic, &'static str>>,
     /// A key for an image host.
     pub image_key: Option<SecretString>,
-    /// The account with which the caller has signed in; not from the headers.
+    /// The account with which the caller has signed in. It does not come from the headers.
     pub signed_in: Option<Account>,
 }
 

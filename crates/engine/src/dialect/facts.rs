@@ -17,7 +17,7 @@ pub struct Facts<'a> {
     pub tools: Option<&'a Bytes>,
     /// The name of the profile.
     pub profile: &'a str,
-    /// Servers that require a user's consent first, each with its consent page.
+    /// The servers that cannot be used before a user has given consent, each with its consent page.
     pub consents: &'a [(String, String)],
 }
 

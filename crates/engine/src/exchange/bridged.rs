@@ -188,8 +188,8 @@ impl Exchange {
         }
     }
 
-    /// The answer that asks a client's user to visit pages first. It replaces the upstream's error, which names
-    /// the pages.
+    /// The answer that asks a client's user to visit pages before the client retries. It replaces the upstream's
+    /// error, which names the pages.
     fn pages_first(
         &self,
         frame: &Frame,

@@ -133,7 +133,8 @@ impl Cross {
         Frame::parse(splice.finish(), FrameLimits::default()).map_err(|e| Unaskable(e.to_string()))
     }
 
-    /// An answer in the client's form, with the client's id; the second value is an error's code.
+    /// An answer in the client's form, with the client's id. If the answer is an error, the second value is its
+    /// code.
     pub(super) fn answer(
         &self,
         frame: &Frame,

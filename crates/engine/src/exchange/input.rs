@@ -72,7 +72,7 @@ pub(super) enum RetryState {
     Upstream(String),
     /// A request that waits for answers.
     Parked(Ticket),
-    /// The client's user was sent to pages to visit first.
+    /// The client's user was asked to visit pages before the client retries.
     Visited,
 }
 
@@ -189,7 +189,7 @@ impl Ticket {
     }
 }
 
-/// The state for a client whose user is sent to pages first.
+/// The state for a client whose user is asked to visit pages before the client retries.
 pub(super) fn visited(frame: &Frame, sealer: &dyn Sealer, binding: Binding<'_>) -> String {
     sealed(&[VISITED], frame, sealer, binding)
 }

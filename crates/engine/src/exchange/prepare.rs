@@ -81,7 +81,7 @@ fn read(text: Bytes) -> Result<Frame, Fault> {
         .map_err(|e| Fault::gateway(format!("the request cannot be translated for the server: {e}")))
 }
 
-/// Checks that the user agreed to visit the required pages: otherwise the upstream would only ask again.
+/// Checks that the user agreed to visit the required pages. If the user did not, the upstream would only ask again.
 fn visits_agreed(retry: &Frame, server: &str) -> Result<(), Fault> {
     let Some(answers) = answers(retry)? else { return Ok(()) };
     let text = retry.text();

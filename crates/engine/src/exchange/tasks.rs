@@ -16,7 +16,7 @@ use crate::fault::Fault;
 use crate::tasks::{Edits, KnownTask, TaskIds, TaskPlace, message_edits};
 
 impl Exchange {
-    /// The edits to the client's answer; `answer` is in the client's form.
+    /// The edits that replace task ids in an answer. `answer` is already in the client's form.
     ///
     /// # Errors
     /// Returns the fault to answer with instead.

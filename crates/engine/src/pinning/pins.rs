@@ -11,9 +11,9 @@ use config::DefinitionPolicy;
 /// questions; a server may list more tools to them.
 pub const COMMON: u32 = 0;
 
-/// The number of incomplete common lists after which a server's first lists count as seen. Until then, the first
-/// complete list is still approved as one of the first lists. Without this limit, a server that never completes a
-/// list could have new tools approved forever.
+/// The number of incomplete common lists after which a complete list no longer approves new tools. Until then, the
+/// first complete list is approved like the very first list. Without this limit, a server that never completes a
+/// list could have new tools approved at any later time.
 const MOST_INCOMPLETE: u32 = 5;
 
 /// The SHA-256 digest of a definition's normal form.
@@ -62,7 +62,7 @@ pub struct Pins {
     tools: HashMap<Arc<str>, Vec<(Fingerprint, bool)>>,
     /// The audiences whose first lists have been seen.
     audiences: BTreeSet<u32>,
-    /// The number of incomplete common lists, counted until the first common lists count as seen.
+    /// The number of incomplete common lists. Counting ends once the first common lists are considered seen.
     incomplete: u32,
 }
 
@@ -86,7 +86,7 @@ impl Pins {
         self.audiences.iter().copied()
     }
 
-    /// The number of incomplete common lists, counted until the first common lists count as seen.
+    /// The number of incomplete common lists. Counting ends once the first common lists are considered seen.
     pub fn incomplete(&self) -> u32 {
         self.incomplete
     }

@@ -100,8 +100,8 @@ impl ActiveLimit {
         self.limit.tools.is_some() || self.limit.per.contains(&RatePer::Tool)
     }
 
-    /// Returns true if the limit also counts callers before they authenticate: it counts by address, and covers all
-    /// requests.
+    /// Returns true if the limit also counts callers before they authenticate. This is so if it counts by address,
+    /// and covers all methods and tools.
     fn is_at_door(&self) -> bool {
         let RateLimit { methods, per, tools, .. } = &self.limit;
         *methods == RateMethods::All && per.contains(&RatePer::Ip) && tools.is_none()

@@ -15,7 +15,7 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
-    /// The sizes with the longest texts.
+    /// The sizes that lead to the longest notice.
     pub(super) const LONGEST: Self = Self { missing: usize::MAX, total: usize::MAX };
 }
 

@@ -60,7 +60,7 @@ rules! {
 }
 
 impl SchemaRule {
-    /// Returns true if another form of the schema satisfies the rule. The names of tools are changed elsewhere.
+    /// Returns true if the rule can be satisfied by another form of the schema. Rules about a tool's name cannot.
     pub fn is_repairable(self) -> bool {
         !matches!(self, Self::NameChars | Self::NameLength)
     }

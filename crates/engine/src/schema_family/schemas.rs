@@ -204,8 +204,8 @@ impl<'d, 'a> SchemaWriter<'d, 'a> {
         out
     }
 
-    /// Returns true for a reference that must be removed: references are followed, or the family requires a target and there is
-    /// none.
+    /// Returns true for a reference that must be removed, because references are replaced with their targets, or
+    /// because the family requires a target and there is none.
     fn loses(&self, key: &str, value: &Value) -> bool {
         let leads = || value.as_str().is_some_and(|reference| self.document.target(reference).is_some());
         let matters = self.family.references == References::Resolvable && key == "$ref";

@@ -1,4 +1,5 @@
-//! From an input schema to the form of a family: bytes in, bytes out. This module must not know how a form is written.
+//! Converts an input schema to the form of a family: bytes in, bytes out. This module must not know how a form is
+//! written.
 
 use serde_json::{Value, json};
 

@@ -89,7 +89,7 @@ impl ToolIndex {
         found.into_iter()
     }
 
-    /// The words of the index that begin with `word`, and the longest one that `word` begins with.
+    /// The words of the index that begin with `word`, and the longest word of the index that is a prefix of `word`.
     fn completed(&self, word: &str) -> Vec<Alternative> {
         let longer = self.beginning_with(word).take(MAX_COMPLETED);
         let shorter = (SHORTEST_CHANGED..word.len()).rev().filter(|end| word.is_char_boundary(*end));
@@ -97,8 +97,8 @@ impl ToolIndex {
         longer.chain(shorter).map(|at| (at, CHANGED)).collect()
     }
 
-    /// The possible corrections of a misspelt `word`: words that begin with the same letter and differ in few other
-    /// letters. At most `left` words of the index are considered; `left` is reduced by their number.
+    /// The possible corrections of a misspelt `word`: words that begin with the same letter as `word`, and differ
+    /// from it in few letters. At most `left` words of the index are considered; `left` is reduced by their number.
     fn corrected(&self, word: &str, left: &mut usize) -> Vec<Alternative> {
         let first = word.chars().next().map(String::from).unwrap_or_default();
         let tolerated = if word.len() < 8 { 1 } else { 2 };

@@ -59,7 +59,7 @@ impl<L: Clone + PartialEq> Asks<L> {
         Self { next: 0, cap, lifetime, open: HashMap::new() }
     }
 
-    /// Asks the client a question: the same request under an id of this session.
+    /// Registers a question from a link, and returns the request for the client, under an id of this session.
     ///
     /// # Errors
     /// Returns [`AskFault`] if the client cannot be asked; the caller must then answer the link on the client's
@@ -86,7 +86,8 @@ impl<L: Clone + PartialEq> Asks<L> {
         Ok(splice.finish())
     }
 
-    /// Asks the client a question from a server's result, as a request of this session.
+    /// Registers a question from a server's result, and returns the request for the client, under an id of this
+    /// session.
     ///
     /// # Errors
     /// Returns [`AskFault`] if the client cannot be asked.

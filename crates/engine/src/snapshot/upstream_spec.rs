@@ -152,12 +152,13 @@ fn is_native(link: &Link) -> bool {
     matches!(link, Link::Native(_))
 }
 
-/// Returns true if a server may require the consent of its users, and each caller gives its own.
+/// Returns true if a server may require the consent of its users, and each caller gives a separate consent.
 pub fn gives_own_consent(config: &Config, link: &Link) -> bool {
     config.auth.asks() && takes_own_consent(link)
 }
 
-/// Returns true if a server may require the consent of its users, and one user's consent does not count for all.
+/// Returns true if a server may require the consent of its users, and one user's consent is not valid for other
+/// users.
 fn takes_own_consent(link: &Link) -> bool {
     let Link::Http(http) = link else { return false };
     let passes = http.pass_headers.iter().any(|passed| passed.to == AUTHORIZATION);

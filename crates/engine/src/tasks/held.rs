@@ -37,7 +37,7 @@ pub struct HeldOutcomes {
     bytes: usize,
 }
 
-/// The number of milliseconds after which a client may ask again; the outcome does not change.
+/// The polling interval that clients are given, in milliseconds.
 const INTERVAL: u64 = 1000;
 
 impl HeldOutcomes {

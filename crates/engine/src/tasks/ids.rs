@@ -61,7 +61,8 @@ impl<'a> TaskIds<'a> {
         Some(number.parse().ok().filter(|_| is_here).unwrap_or(LOST))
     }
 
-    /// The context that an id is bound to. The prefix of this context differs from that of states, which begin with a principal.
+    /// The context that an id is bound to. It starts with a prefix of its own, because the contexts of states start
+    /// with a principal.
     fn bound(self) -> Vec<u8> {
         let kind: &[u8] = match self.tasks {
             Tasks::None => b"\0task\0none\0",

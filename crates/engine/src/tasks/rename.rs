@@ -119,8 +119,8 @@ pub fn notice_edits(notice: &Frame, tasks: &[KnownTask]) -> Option<Edits> {
     (!edits.is_empty()).then_some(edits)
 }
 
-/// The edits to a client's message that names the task it belongs to. An id that is not ours stays unchanged: it may
-/// be the client's own.
+/// The edits to a client's message that names a task. An id that is not ours stays unchanged, because it may be the
+/// client's own.
 pub fn inbound_edits(frame: &Frame, ids: TaskIds<'_>, server: &str) -> Edits {
     let place = match frame.params() {
         Some(params) => related(frame.text(), &params.members),

@@ -1,5 +1,6 @@
-//! Requests as they arrive, including refused ones, for operators who connect a client. While nobody watches, a
-//! request only has to read one number. This module must not know HTTP's types, or how events are shown.
+//! Requests as they arrive, including refused ones, for operators who connect a client. While nobody watches,
+//! reading one number is the only cost for a request. This module must not know HTTP's types, or how events are
+//! shown.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -99,7 +99,7 @@ impl Call {
         self.upstream.name()
     }
 
-    /// Returns the answer that reports an interrupted long answer, for a client that waits on its own stream.
+    /// Returns the error to send, on the client's own stream, if a long answer is interrupted.
     pub(crate) fn broken(&self) -> ExchangeAnswer {
         let name = self.upstream.name();
         let message = format!("server {name:?} sent an answer that was incomplete or too long");
@@ -111,8 +111,8 @@ impl Call {
         self.exchange.deadline()
     }
 
-    /// Lets a notification cancel a stateless request. Used for a request without its own stream, because its
-    /// client cannot cancel it by closing a stream.
+    /// Lets a notification cancel a stateless request. This is for requests without their own stream: the client
+    /// cannot cancel such a request by closing the stream.
     pub(crate) fn cancel_by(&mut self, cancelled: oneshot::Receiver<Option<Frame>>) {
         self.client.cancelled = Some(cancelled);
     }
@@ -200,8 +200,8 @@ fn exchange(
 }
 
 impl Call {
-    /// Begins the exchange again because the server does not use the expected protocol version; nothing has been sent
-    /// yet.
+    /// Begins the exchange again, because the server does not use the expected protocol version. Nothing has been
+    /// sent yet.
     ///
     /// # Errors
     /// Returns the fault; the exchange is unchanged.

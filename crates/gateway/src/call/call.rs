@@ -61,7 +61,7 @@ pub struct Call {
     pub(crate) over: bool,
     /// The permit that counts the call toward its caller's limit, if the caller has no session.
     pub(crate) place: Option<CallPlace>,
-    /// The call's turn at its server, which limits its running calls.
+    /// The call's turn at its server. The number of calls that run at one server is limited.
     pub(super) turn: CallTurn,
     /// The call's entry in the record of calls.
     pub(crate) record: Option<Box<Record>>,

@@ -84,7 +84,8 @@ pub(crate) struct Request<'a> {
     pub(crate) identity: &'a Identity,
     /// The credentials that the request carries for the site behind an embedded server.
     pub(crate) carried: Option<Arc<Carried>>,
-    /// True if the call counts toward its caller's limit here; false in a session, which counts its own calls.
+    /// True if the call has to be counted toward the caller's limit; false in a session, which counts its own
+    /// calls.
     pub(crate) counted: bool,
     /// True if the result is never shortened.
     pub(crate) whole: bool,

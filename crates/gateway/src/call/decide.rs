@@ -214,8 +214,9 @@ async fn what_it_sees(
     Ok(Some((cell, view, inner)))
 }
 
-/// Waits until a session's view contains the servers that a request may concern; returns `None` if the client cancels
-/// the request. A call is registered only once its server is known.
+/// Waits until a session's view contains the servers that a request may concern; returns `None` if the client
+/// cancels the request. Until the server of the request is known, the client has no call to cancel, so this
+/// function itself waits for the cancellation.
 async fn completed_or_cancelled(context: &CallContext, session: &Arc<Session>, frame: &Frame) -> Option<()> {
     let mut held = frame.id().and_then(|id| session.requests.hold(id.clone()));
     let cancelled = held.as_mut().and_then(HeldRequest::cancelled);
@@ -267,7 +268,7 @@ async fn kept(
     Ok(Decision::Done(status, text))
 }
 
-/// Handles a session's request for a server.
+/// Handles a request in a session, if the request has to be sent to a server.
 fn in_session(
     context: &Arc<CallContext>,
     requester: Requester<'_>,
@@ -300,7 +301,7 @@ fn in_session(
     }
 }
 
-/// Handles a request for a server from a client without a session.
+/// Handles a request from a client without a session, if the request has to be sent to a server.
 fn stateless(
     context: &Arc<CallContext>,
     requester: Requester<'_>,
@@ -369,8 +370,8 @@ fn subscription(frame: &Frame, route: &Route<'_>) -> Option<Subscription> {
     Some(Subscription { uri, own, on })
 }
 
-/// Resumes the parked call that a retry belongs to with the retry's answers, and returns the call; returns `None`
-/// for any other request.
+/// If the request is the retry of a parked call, resumes this call with the answers in the retry, and returns the
+/// call. Returns `None` for any other request.
 async fn resumed(
     (context, waiting): (&CallContext, &Parked),
     identity: &Identity,

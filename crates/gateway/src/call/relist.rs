@@ -1,6 +1,6 @@
-//! Handles a call whose upstream rejects the headers that its list of tools requires. The list must have changed.
-//! It is fetched again, and the call is sent once more (MCP 2026-07-28, streamable HTTP: custom headers from
-//! parameters). This module must not know the headers.
+//! Handles a call that the upstream rejects because of its headers, although they match the upstream's list of
+//! tools as it was last fetched. The list has probably changed, so it is fetched again, and the call is sent once
+//! more (MCP 2026-07-28, streamable HTTP: custom headers from parameters). This module must not know the headers.
 
 use engine::exchange::{Dispatch, dispatch};
 use engine::tasks::TaskIds;

@@ -20,7 +20,7 @@ pub struct Requester<'a> {
     pub(crate) headers: Option<&'a (dyn Headers + Sync)>,
     /// True if only the server validates the arguments; Dragoman does not.
     pub(crate) unchecked: bool,
-    /// True if a call counts toward its caller's limit here; false in a session, which counts its own calls.
+    /// True if a call has to be counted toward the caller's limit; false in a session, which counts its own calls.
     pub(crate) counted: bool,
     /// True if no result is shortened, because the endpoint's dialect documents its results.
     pub(crate) whole: bool,

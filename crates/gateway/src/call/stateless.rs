@@ -42,8 +42,8 @@ pub async fn view_of(
     context.view.state.views.get(&context.view, profile, clients, identity, learner).await
 }
 
-/// Returns the link over which to fetch the lists that a server shows to clients like this one. The shared link is
-/// used if the server accepts capabilities per request; otherwise, a dedicated link that calls use in turn.
+/// Returns the link over which to fetch the lists that a server shows to clients like this one. If the server
+/// accepts capabilities per request, this is the shared link. Otherwise, it is a dedicated link.
 fn learner(
     context: &Arc<CallContext>,
     upstream: &Arc<Upstream>,

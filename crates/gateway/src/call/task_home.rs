@@ -38,7 +38,7 @@ pub(crate) struct Home {
     /// The task's id at the server, a JSON string.
     task: Bytes,
     /// The link that is reserved for this task because the server asks questions on it; `None` once the task has
-    /// ended, or if it cannot ask.
+    /// ended, or if the server cannot ask questions.
     own: Mutex<Option<OwnLink>>,
     asking: Mutex<Option<Asking>>,
     /// A counter that changes whenever the task's open questions change.
@@ -190,7 +190,8 @@ impl Home {
     }
 
     /// Returns the content of `inputRequests`: the server's questions that a client with these capabilities can
-    /// answer. Waits briefly for questions, because the server may ask only from now on.
+    /// answer. Waits briefly for questions, because the server can ask only while the task's result is awaited, and
+    /// this wait may have just begun.
     pub(crate) async fn questions(
         self: &Arc<Self>,
         egress: &Egress,

@@ -12,7 +12,7 @@ use crate::view::ViewCell;
 /// The maximum number of cached lists.
 const MAX_LISTS: usize = 64;
 
-/// The tools of views as rows for dialects, built once for each state of a view.
+/// The lists of tools that were built for dialects. Each is kept for reuse until its view changes.
 #[derive(Default)]
 pub(crate) struct Lists(Mutex<Vec<CachedList>>);
 

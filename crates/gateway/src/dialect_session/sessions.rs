@@ -52,7 +52,7 @@ pub struct Session {
     program: OnceLock<Arc<str>>,
     /// The client's event stream, if it has one.
     stream: Option<DialectStream>,
-    /// The client's running requests; their number is limited elsewhere.
+    /// The client's running requests. This table does not limit their number.
     pub requests: OpenRequests,
     /// The client's running calls to servers, whatever their ids.
     pub(crate) in_flight: Calls,

@@ -104,7 +104,7 @@ pub fn record(shard: &Shard, action: &ManagementAction<'_>) {
     });
 }
 
-/// Returns the request and its outcome, with names only.
+/// Returns the request, followed by the differences if there are any. A long text is truncated.
 fn summary(action: &ManagementAction<'_>) -> Cow<'static, str> {
     let Some(what) = action.what else { return action.asked.clone() };
     let mut text = format!("{}: {what}", action.asked);

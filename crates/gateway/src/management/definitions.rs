@@ -16,7 +16,7 @@ use crate::process::kept_definitions::KeptDefinitions;
 pub struct Approval {
     /// The names of the tools; `None` for all tools that await approval.
     pub tools: Option<Vec<String>>,
-    /// The revision that was reviewed.
+    /// The revision of the definitions that the manager reviewed.
     pub revision: Option<String>,
     /// The id of the manager.
     pub by: Arc<str>,
@@ -118,7 +118,7 @@ pub(crate) async fn follow_policies(shard: &Arc<Shard>) {
     }
 }
 
-/// Returns the names of tools for a line of the log or an entry of the record.
+/// Returns the names of tools as one text for the log or the record of calls. Invisible characters are escaped.
 pub fn named(tools: &[String]) -> String {
     let names: Vec<String> = tools.iter().map(|tool| engine::pinning::visible(tool)).collect();
     names.join(", ")

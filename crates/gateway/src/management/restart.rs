@@ -11,8 +11,8 @@ use crate::process::Shard;
 /// The time that a restart may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Closes all connections to a server, including those of single callers, and connects again. The server's
-/// processes end. Running calls fail, or are sent again if that is harmless.
+/// Closes all connections to a server, including connections that serve only one caller, and connects again. The
+/// server's processes end. Running calls fail, or are sent again if that is harmless.
 ///
 /// # Errors
 /// Fails if the server is disabled, or if the restart takes too long; in the latter case, the restart continues.

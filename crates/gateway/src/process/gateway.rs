@@ -34,7 +34,7 @@ pub struct Gateway {
     pub standing: Arc<Standing>,
     /// The hosts and origins whose requests are answered.
     pub(crate) hosts: Hosts,
-    /// The authenticator of callers. It has no connections; each thread adds its own.
+    /// The authenticator of callers, without connections; each thread adds its own connections.
     pub(crate) door: Authenticator,
     /// The rate limits of callers.
     pub rates: Arc<Rates>,

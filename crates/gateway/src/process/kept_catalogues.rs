@@ -26,7 +26,8 @@ struct UnwrittenCatalogues {
     is_over: bool,
 }
 
-/// The catalogues in the file. [`KeptCatalogues::close`] writes everything that is still waiting.
+/// The catalogues in the file. [`KeptCatalogues::close`] writes all catalogues that are still waiting to be
+/// written.
 pub(crate) struct KeptCatalogues {
     state: Arc<FileState>,
     writer: Mutex<Option<JoinHandle<()>>>,
@@ -57,7 +58,7 @@ impl KeptCatalogues {
 }
 
 impl KeptCatalogues {
-    /// Writes everything that is still waiting, and ends. Later changes are not stored.
+    /// Writes all catalogues that are still waiting, and ends the writing thread. Later changes are not stored.
     pub(crate) fn close(&self) {
         self.state.waiting.lock().is_over = true;
         self.state.changed.notify_one();

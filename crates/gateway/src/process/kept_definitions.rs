@@ -39,7 +39,7 @@ struct UnwrittenLists {
     is_over: bool,
 }
 
-/// The record of definitions. [`KeptDefinitions::close`] writes everything that is still waiting.
+/// The record of definitions. [`KeptDefinitions::close`] writes all lists that are still waiting to be written.
 pub(crate) struct KeptDefinitions {
     state: Arc<RecordFile>,
     writer: Mutex<Option<JoinHandle<()>>>,
@@ -132,7 +132,7 @@ impl KeptDefinitions {
         open.file.approve(server, request, now_ms())
     }
 
-    /// Writes the lists that are still waiting, and ends. Later lists are not stored.
+    /// Writes all lists that are still waiting, and ends the writing thread. Later lists are not stored.
     pub(crate) fn close(&self) {
         self.state.waiting.lock().is_over = true;
         self.state.changed.notify_one();
@@ -177,7 +177,7 @@ impl RecordFile {
         }
     }
 
-    /// Writes the waiting lists. Lists that cannot be written keep waiting.
+    /// Writes the waiting lists. Lists that cannot be written remain in the queue.
     fn flush(&self, file: &mut Definitions) -> Result<(), store::Error> {
         let rows = std::mem::take(&mut self.waiting.lock().rows);
         let mut outcome = Ok(());

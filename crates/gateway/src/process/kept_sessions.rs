@@ -15,8 +15,8 @@ use crate::session::kept::{RowSource, SessionStore, millis, now_ms};
 /// The minimum time between two writes; if several changes occur in between, only the last state is stored.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The maximum number of sessions that wait to be written. Above it, the disk is too slow for the clients, and
-/// further changes are not stored.
+/// The maximum number of sessions that wait to be written. If more sessions change, the disk is too slow for the
+/// clients, and the additional changes are not stored.
 const MOST_WAITING: usize = 100_000;
 
 /// The file, and the rows that wait to be written to it: at most one for each session.
@@ -57,7 +57,7 @@ impl Unwritten {
     }
 }
 
-/// The sessions in the file. [`KeptSessions::close`] writes everything that is still waiting.
+/// The sessions in the file. [`KeptSessions::close`] writes all sessions that are still waiting to be written.
 pub(crate) struct KeptSessions {
     state: Arc<SessionsFile>,
     writer: Mutex<Option<JoinHandle<()>>>,
@@ -96,7 +96,7 @@ impl KeptSessions {
         *self.state.kept.lock() = kept;
     }
 
-    /// Writes everything that is still waiting, and ends. Later changes are not stored.
+    /// Writes all sessions that are still waiting, and ends the writing thread. Later changes are not stored.
     pub(crate) fn close(&self) {
         self.state.waiting.lock().is_over = true;
         self.state.changed.notify_one();

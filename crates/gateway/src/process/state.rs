@@ -53,7 +53,7 @@ pub(crate) struct Outside {
     /// True if callers are not authenticated, regardless of the configuration, because the only client is the one
     /// that started this process.
     pub(crate) lets_all_in: bool,
-    /// The time for which a list waits for child processes about which nothing is known yet; if `None`,
+    /// The time for which a request for a list waits for child processes whose lists are not known yet; if `None`,
     /// `limits.listWait` applies.
     pub(crate) child_wait: Option<Duration>,
     /// The traces of requests; `None` if no request is traced.
@@ -168,7 +168,7 @@ impl ProcessState {
 }
 
 impl ProcessState {
-    /// Applies another configuration of figures. Figures of servers and tools that no longer exist are dropped.
+    /// Applies a new configuration of metrics. Metrics of servers and tools that no longer exist are dropped.
     pub(crate) fn follow_metrics(&self, snapshot: &Snapshot, metrics: Option<&Metrics>) {
         if metrics.is_none() {
             return self.call.figures.follow(None, &[]);
@@ -184,7 +184,8 @@ impl ProcessState {
         self.call.figures.follow(metrics, &meters.collect::<Vec<_>>());
     }
 
-    /// Applies the limits of another configuration. Anything that already exceeds them is kept until it is released.
+    /// Applies the limits of a new configuration. Sessions, calls and processes that already exceed the new limits
+    /// continue until they end.
     pub(crate) fn follow(&self, snapshot: &Snapshot) {
         let limits = &snapshot.limits;
         self.view.upstreams.follow(snapshot);

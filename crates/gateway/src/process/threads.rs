@@ -94,7 +94,7 @@ fn state(gateway: Arc<Gateway>, client: &Client, thread: &Weak<Thread>) -> Shard
 pub(crate) struct Threads(Mutex<(Vec<Weak<Thread>>, Weak<Gateway>)>);
 
 impl Threads {
-    /// Gives all threads a new gateway. Everything that begins from now on uses the new gateway.
+    /// Gives all threads a new gateway. All requests and tasks that begin from now on use the new gateway.
     pub(crate) fn give(&self, gateway: &Arc<Gateway>) {
         let (list, newest) = &mut *self.0.lock();
         *newest = Arc::downgrade(gateway);

@@ -17,7 +17,7 @@ use upstream::pool::LinkCell;
 /// The time that a server may take to close its sessions.
 const CLOSING: Duration = Duration::from_secs(10);
 
-/// Removes a server once its running calls have finished, or the time for finishing them is over.
+/// Removes a server once its running calls have finished, or once the time limit for finishing them has passed.
 pub(crate) fn end_upstream(shard: &Arc<Shard>, one: &PerCaller) {
     let upstream = &one.common;
     tracing::info!(server = %upstream.name(), "a server is no longer configured; its calls in flight may finish");
@@ -63,7 +63,7 @@ pub(crate) fn end_upstream(shard: &Arc<Shard>, one: &PerCaller) {
     });
 }
 
-/// Returns all links to a server, including those of single callers.
+/// Returns all links to a server, including links that serve only one caller.
 fn cells(shard: &Arc<Shard>, family: &[Arc<Upstream>]) -> Vec<Arc<LinkCell>> {
     let sessions = shard.session.state.sessions.all();
     let id = family.first().map(|upstream| upstream.server.spec.id);
@@ -87,7 +87,7 @@ pub(crate) fn end_session(shard: &Arc<Shard>, session: &Arc<Session>) {
     });
 }
 
-/// Completes when nothing is running any more, when `patience` is over, or when the gateway stops.
+/// Completes when no call is running any more, when the time `patience` has passed, or when the gateway stops.
 async fn wait_for_rest(shard: &Arc<Shard>, drain: &Drain, patience: Duration, runs: impl Fn() -> bool) {
     tokio::select! {
         () = drain.reached(Instant::now() + patience, runs) => {}

@@ -86,7 +86,7 @@ pub(crate) async fn replace(thread: &Thread, standing: Standing) -> Result<(), S
     Ok(())
 }
 
-/// Applies the configuration of figures, unless the only client uses a pipe.
+/// Applies the configuration of metrics, unless the only client uses a pipe.
 fn follow_metrics(gateway: &Gateway) {
     if gateway.process.serving.is_some() {
         let standing = gateway.standing.config();

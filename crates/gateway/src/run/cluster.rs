@@ -40,7 +40,8 @@ pub(super) async fn join(thread: &Arc<Thread>) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Leaves the cluster after the other replicas have received everything that happened here. Only one thread leaves.
+/// Leaves the cluster after the other replicas have received all changes from this gateway. Only one thread passes
+/// itself as `thread`; the other threads pass `None`, and nothing happens.
 pub(super) async fn leave(thread: Option<&Thread>) {
     let Some(thread) = thread else { return };
     if let Some(cluster) = thread.now().gateway.process.session.cluster.get() {

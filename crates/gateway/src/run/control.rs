@@ -14,7 +14,8 @@ use crate::process::Gateway;
 const RETRY: Duration = Duration::from_secs(5);
 
 /// Serves the control socket in the state folder, if there is one, until the gateway stops. If another gateway
-/// serves the socket, this gateway takes over when the other one ends. Everything else works without the socket.
+/// serves the socket, this gateway takes over when the other one ends. The gateway serves clients even without the
+/// socket.
 pub(super) fn serve(gateway: Arc<Gateway>, service: Box<dyn Handler>) {
     let (stop, Some(folder)) = (gateway.process.stop.clone(), gateway.process.folder.clone()) else { return };
     transport::task::spawn(async move {

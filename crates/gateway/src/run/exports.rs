@@ -24,7 +24,8 @@ pub(super) struct Sending {
     calls: Option<SendingItems<LoggedCall>>,
 }
 
-/// A task that sends until the gateway stops; it then returns the collector for the last items.
+/// A task that sends items until the gateway stops. It then returns the collector, to which the last items are
+/// sent.
 struct SendingItems<T> {
     task: JoinHandle<Collector>,
     queue: Arc<ExportQueue<T>>,

@@ -1,5 +1,5 @@
-//! The Unix socket for clients and proxies on this machine (`listenSocket`). It is opened before the gateway counts
-//! as ready, and served by the first thread. This module must not know what is served.
+//! The Unix socket for clients and proxies on this machine (`listenSocket`). It is opened before the gateway
+//! reports that it is ready, and served by the first thread. This module must not know what is served.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};

@@ -47,7 +47,7 @@ fn tell(message: &str) {
     }
 }
 
-/// Sends a message to a socket: a file, or a name without a file, which begins with `@`.
+/// Sends a message to a socket. `place` is the path of the socket, or an abstract name, which begins with `@`.
 fn send(place: &OsStr, message: &str) -> io::Result<()> {
     let address = match place.as_bytes().strip_prefix(b"@") {
         Some(name) => nameless(name)?,

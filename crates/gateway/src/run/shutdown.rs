@@ -41,7 +41,8 @@ impl ShutdownBarrier {
         Self { busy: Arc::new(watch::Sender::new(threads)), over: Stop::new(), limits }
     }
 
-    /// Returns one thread's part; each thread takes one.
+    /// Returns the part of the barrier that one thread holds while it has clients. Each thread calls this function
+    /// once.
     pub(crate) fn busy(&self) -> ServingThread {
         ServingThread(self.busy.clone())
     }

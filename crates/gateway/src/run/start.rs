@@ -53,7 +53,7 @@ pub struct Options {
     pub folder: Option<PathBuf>,
     /// The file of the key ring that the configuration names; `None` to use the file in the state folder.
     pub key_ring: Option<PathBuf>,
-    /// The time for which a list waits for child processes about which nothing is known yet; if `None`,
+    /// The time for which a request for a list waits for child processes whose lists are not known yet; if `None`,
     /// `limits.listWait` applies.
     pub child_wait: Option<Duration>,
     /// Called once all addresses are listening.
@@ -71,7 +71,8 @@ pub struct ListeningPlaces<'a> {
 /// A function that is called once the gateway listens.
 pub type Ready = Box<dyn FnOnce(&ListeningPlaces<'_>) + Send>;
 
-/// Serves MCP clients, and operators at these endpoints, over HTTP until the process receives a signal to stop.
+/// Serves MCP clients over HTTP until the process receives a signal to stop. Also serves operators, at the
+/// endpoints `operators`.
 pub fn serve(options: Options, operators: &Arc<dyn OperatorEndpoints>) -> Result<(), BoxError> {
     let Options { config, origin, runtime: kind, threads, ready, folder, child_wait, key_ring } = options;
     let stop = Stop::new();
@@ -147,7 +148,8 @@ fn announce(thread: &Thread, ready: Option<Ready>, addresses: &[SocketAddr]) {
     }
 }
 
-/// Listens at the configured addresses, with the sockets from the service manager where there are any.
+/// Listens at the configured addresses. If the service manager has already opened a socket at an address, that
+/// socket is used.
 fn listening(
     threads: usize,
     config: &Config,
@@ -184,7 +186,7 @@ fn metrics_serving(config: &Config) -> Result<(Arc<Serving>, NextAddresses), Box
     Ok((serving, first))
 }
 
-/// Serves clients until the gateway stops. One thread also serves the figures at their own address.
+/// Serves clients until the gateway stops. One thread also serves the separate address for metrics.
 async fn serve_all(
     service: &Service,
     (serving, sockets, local): (&Serving, Option<UnboundedReceiver<ServingSocket>>, &LocalAddress),
@@ -232,7 +234,7 @@ async fn serve_sockets<H: Handler>(
     }
 }
 
-/// Takes a value that only the first thread may use.
+/// Takes a value that only the first thread may use; `index` is the number of the thread.
 fn taken<T>(one: &Mutex<Option<T>>, index: usize) -> Option<T> {
     if index == 0 { one.lock().ok().and_then(|mut one| one.take()) } else { None }
 }

@@ -57,8 +57,8 @@ impl Subscriptions {
         self.0.lock()
     }
 
-    /// Adds a subscription to the resource with these URIs, the client's and the server's own. Returns true if the
-    /// subscription is new.
+    /// Adds a subscription to a resource; `uri` is the client's URI of the resource, and `own` is the server's own
+    /// URI. Returns true if the subscription is new.
     ///
     /// # Errors
     /// Fails if the client already has as many subscriptions as allowed.

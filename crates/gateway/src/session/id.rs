@@ -123,7 +123,7 @@ impl SessionClaims {
         Self { key, issued, era, askable, owner: OwnerDigests::of(identity, profile, snapshot) }
     }
 
-    /// Returns true if the session was opened by a caller with the same rights at the same profile.
+    /// Returns true if a caller with the rights of `identity` opened the session at this profile.
     pub(crate) fn is_of(&self, identity: &Identity, profile: usize, snapshot: &Snapshot) -> bool {
         self.owner == OwnerDigests::of(identity, profile, snapshot)
     }

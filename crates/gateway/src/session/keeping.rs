@@ -31,8 +31,8 @@ impl SessionState {
         }
     }
 
-    /// Stores the times of last use of sessions that were used some time after they were last stored. Forgets ids
-    /// that have not been used for the time `lifetime`.
+    /// Stores the time of the last use of each session that has been used since it was stored, if it was stored
+    /// some time ago. `lifetime` is the time after which an unused session is forgotten.
     pub(super) fn note_uses(&self, lifetime: Duration) {
         if self.store.is_none() && self.cluster.get().is_none() {
             return;
@@ -59,7 +59,8 @@ impl SessionState {
         }
     }
 
-    /// Records that sessions have ended at another replica. Returns the ones that this process has in memory.
+    /// Records that sessions have ended at another replica. Of these sessions, returns those that this process has
+    /// in memory.
     pub(crate) fn ended_elsewhere(&self, keys: &[SessionKey]) -> Vec<Arc<Session>> {
         let keys: HashSet<_> = keys.iter().copied().collect();
         let mut ended = self.ended.lock();
@@ -80,7 +81,8 @@ impl SessionState {
         self.sessions.all().iter().filter_map(|session| Some(session.kept.as_ref()?.key)).collect()
     }
 
-    /// Shares all sessions in memory and all remembered ended sessions with the cluster once more.
+    /// Sends all sessions in memory to the cluster again, and the keys of all sessions that are remembered as
+    /// ended.
     pub(crate) fn share_again(&self) {
         let Some(cluster) = self.cluster.get() else { return };
         for key in self.ended.lock().all() {
@@ -93,7 +95,7 @@ impl SessionState {
         }
     }
 
-    /// Returns true if a session is remembered to have ended for good; does not ask the store.
+    /// Returns true if this process remembers that a session has ended for good; does not ask the store.
     pub(super) fn has_ended(&self, key: &SessionKey) -> bool {
         self.ended.lock().has(key)
     }

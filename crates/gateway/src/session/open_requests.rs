@@ -69,7 +69,7 @@ impl OpenRequests {
         Some(request)
     }
 
-    /// Passes a client's cancellation to the request that it names.
+    /// Passes a client's cancellation to the request that the cancellation names.
     pub(crate) fn cancel(&self, notice: Frame) {
         let id = notice.param("requestId").ok().flatten().map(|span| span.share(notice.text()));
         let id = id.and_then(|id| Id::from_json(id).ok());

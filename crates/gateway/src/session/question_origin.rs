@@ -9,8 +9,8 @@ use upstream::link::{InboxSender, OpenLink};
 pub enum QuestionOrigin {
     /// An upstream, over this link.
     Link(Arc<OpenLink>),
-    /// A call whose upstream asks in results: the call's number, the question's number, and the sender for the
-    /// reply.
+    /// A call whose upstream sends questions as results of the call: the call's number, the question's number, and
+    /// the sender for the reply.
     Call(u64, usize, InboxSender),
 }
 

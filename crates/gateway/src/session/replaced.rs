@@ -147,8 +147,8 @@ async fn take_up(context: Arc<SessionContext>, session: Arc<Session>, uris: Vec<
     }
 }
 
-/// Subscribes to the resource with these URIs, the client's and the server's own; returns `None` if its server
-/// sends no updates.
+/// Subscribes to a resource; `uri` is the client's URI of the resource, and `own` is the server's own URI. Returns
+/// `None` if the server sends no updates.
 async fn listen(
     context: &Arc<SessionContext>,
     session: &Arc<Session>,

@@ -28,8 +28,8 @@ use crate::admission::Identity;
 /// The time for which a notification waits for the client to read earlier notifications.
 const READ_TIME: Duration = Duration::from_secs(10);
 
-/// Restores the session with this id, if this caller opened it at this profile, and if it has not ended. A restored
-/// session counts as a new one.
+/// Restores the session with this id, if this caller opened it at this profile, and if it has not ended. Like a new
+/// session, a restored session needs a permit.
 ///
 /// # Errors
 /// Fails if there are too many sessions.

@@ -48,7 +48,8 @@ pub enum ClientChannel {
 pub struct Session {
     /// The id that the client sends with each request.
     pub id: Box<str>,
-    /// The digest of the id that traces contain; set once a request of the session is traced.
+    /// The digest of the session's id, which traces contain instead of the id; set once a request of the session is
+    /// traced.
     pub(crate) trace_digest: OnceLock<u64>,
     /// The state that is stored for the next process; `None` if the session ends with its stream or pipe.
     pub(super) kept: Option<KeptState>,
@@ -161,7 +162,7 @@ impl Session {
         self.interests.level.lock().clone()
     }
 
-    /// Withdraws the questions of this origin, because it no longer awaits the answers.
+    /// Withdraws the questions of this origin, because the origin no longer awaits the answers.
     pub(crate) fn forget_questions(&self, origin: &QuestionOrigin) {
         let open = self.asks.lock().forget(origin);
         for id in open.into_iter().filter(|_| self.era().shapes.cancellation) {

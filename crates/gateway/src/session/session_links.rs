@@ -50,8 +50,8 @@ impl Used {
 }
 
 impl Used {
-    /// Returns true if the session can continue over the shared link when no other link is available, because its
-    /// client can be asked for nothing but its roots.
+    /// Returns true if the session can continue over the shared link when no other link is available, because
+    /// servers can ask its client only for the client's roots.
     fn can_do_without(&self, session: &Session, upstream: &Upstream) -> bool {
         self.cell.is_own()
             && upstream.server.spec.affinity != Affinity::Session

@@ -94,8 +94,8 @@ impl Sessions {
         self.table.may_search()
     }
 
-    /// Removes sessions of the largest holder that have not been used for this time since their `initialize`, the
-    /// oldest first.
+    /// Removes unused sessions of the caller that has the most sessions, the oldest first: sessions that were
+    /// opened at least `unused_for` ago, and not used after their `initialize`. Returns the removed sessions.
     pub(super) fn evict(&self, unused_for: Duration) -> Vec<Arc<Session>> {
         self.table.evict(unused_for)
     }

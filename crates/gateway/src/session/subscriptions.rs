@@ -77,9 +77,9 @@ impl Subscribing {
 }
 
 impl Session {
-    /// Makes a change, as far as possible without asking the upstream within this session. The change takes effect
-    /// immediately, so no other change undoes it in the meantime. `declares` is true if the upstream supports
-    /// subscriptions.
+    /// Records a change of the session's subscriptions, and returns the request to the upstream that is still
+    /// necessary, if any. The change takes effect immediately, so no other change undoes it in the meantime.
+    /// `declares` is true if the upstream supports subscriptions.
     ///
     /// # Errors
     /// Returns the fault to answer with.
@@ -187,7 +187,7 @@ impl Session {
         self.links.used.lock().get(&upstream).is_some_and(|used| Arc::ptr_eq(&used.cell, cell))
     }
 
-    /// Ends the subscriptions on shared links that no other session has.
+    /// Ends this session's subscriptions on shared links, except those that another session also has.
     pub(crate) fn leave_resources(self: &Arc<Self>, context: &Arc<SessionContext>) {
         let left: Vec<_> = self
             .interests
@@ -215,8 +215,8 @@ impl Session {
     }
 }
 
-/// Subscribes again after an unsubscription, if another session is listening now: its request may have arrived
-/// first, so that the unsubscription ended its subscription as well.
+/// Subscribes again after an unsubscription, if another session listens to the resource now. If that session's
+/// request reached the server first, the unsubscription has ended its subscription as well.
 async fn listen_again(context: Arc<SessionContext>, session: Arc<Session>, link: Arc<OpenLink>, own: String) {
     let server = link.server.spec.id;
     if link

@@ -46,7 +46,7 @@ pub(crate) trait Evictable {
     fn is_unused_for(&self, age: Duration) -> bool;
 }
 
-/// Sessions by id, and the permits of those that are counted.
+/// Sessions by id, and the permits of the sessions that count toward the limit.
 pub(crate) struct SessionTable<S> {
     quota: Arc<Quota>,
     searches: Throttle,
@@ -92,7 +92,7 @@ impl<S: Evictable> SessionTable<S> {
         self.searches.pass()
     }
 
-    /// Adds a session; a session that is not counted has no permit.
+    /// Adds a session. A session that does not count toward the limit has no permit.
     pub(crate) fn add(&self, id: Box<str>, session: Arc<S>, permit: Option<Permit>) {
         self.open.write().insert(id, OpenSession { session, permit });
     }
@@ -109,8 +109,8 @@ impl<S: Evictable> SessionTable<S> {
         removed.map(|open| open.session)
     }
 
-    /// Removes sessions of the largest holder that have not been used for this time since their introduction, the
-    /// oldest first.
+    /// Removes unused sessions of the caller that has the most sessions, the oldest first: sessions that were
+    /// opened at least `unused_for` ago, and not used after their introduction. Returns the removed sessions.
     pub(crate) fn evict(&self, unused_for: Duration) -> Vec<Arc<S>> {
         let Some(holder) = self.quota.largest_holder() else { return Vec::new() };
         let is_its = |permit: &Permit| *permit.holder() == holder;

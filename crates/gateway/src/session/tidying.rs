@@ -26,8 +26,8 @@ impl Tidying {
         self.ended.fetch_add(WORTH, Ordering::Relaxed);
     }
 
-    /// Returns memory once nothing more is being counted; called about every second. The search for free memory
-    /// must run on a thread without connections.
+    /// Returns memory once the counts no longer grow; called about every second. The search for free memory must
+    /// run on a thread without connections.
     pub(crate) fn tick(&self) {
         let ended = self.ended.load(Ordering::Relaxed);
         let before = self.seen.swap(ended, Ordering::Relaxed);

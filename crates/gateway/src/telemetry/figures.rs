@@ -12,28 +12,28 @@ use engine::meters::{
 
 /// The caps of the metric families whose series are labeled with the names of servers and tools.
 pub struct Allowances {
-    /// The operations that clients requested.
+    /// The cap for the operations that clients requested.
     pub requested: SeriesAllowance,
-    /// The requests that were sent to servers.
+    /// The cap for the requests that were sent to servers.
     pub sent: SeriesAllowance,
-    /// The tool calls.
+    /// The cap for the tool calls.
     pub tools: SeriesAllowance,
 }
 
-/// The metrics of everything without its own series.
+/// The metrics of all operations and tools that have no series of their own.
 pub struct RestFigures {
     pub requested: OperationHistograms,
     pub sent: OperationHistograms,
     pub tools: ToolCounters,
 }
 
-/// The figures of the process.
+/// The metrics of the process.
 pub struct ProcessFigures {
     is_on: AtomicBool,
     started: SystemTime,
     /// The requests that concern no server.
     pub unassigned: Arc<ServerMeters>,
-    /// The metrics of everything above the caps.
+    /// The metrics of all operations and tools above the caps.
     pub rest: RestFigures,
     /// The time that forwarded requests spend in the gateway itself.
     pub overhead: DurationHistogram,
@@ -42,7 +42,7 @@ pub struct ProcessFigures {
 }
 
 impl ProcessFigures {
-    /// Creates figures with all counts at zero; `metrics` is the configuration.
+    /// Creates metrics with all counts at zero; `metrics` is the configuration.
     pub(crate) fn new(metrics: Option<&Metrics>) -> Self {
         let most = metrics.map_or(0, |metrics| metrics.series);
         Self {
@@ -73,7 +73,7 @@ impl ProcessFigures {
         self.started
     }
 
-    /// Applies another configuration; `servers` contains the figures of all servers that still exist.
+    /// Applies a new configuration; `servers` contains the metrics of all servers that still exist.
     pub(crate) fn follow(&self, metrics: Option<&Metrics>, servers: &[Arc<ServerMeters>]) {
         let most = metrics.map_or(0, |metrics| metrics.series);
         let all = || servers.iter().chain([&self.unassigned]);

@@ -76,7 +76,7 @@ pub(crate) struct MeteredEnd {
     pub(crate) outcome: OperationOutcome,
     /// The time at which the whole request had arrived.
     pub(crate) started: Instant,
-    /// The time at which its answer was handed over.
+    /// The time at which the answer was handed to the transport.
     pub(crate) ended: Instant,
     /// The time for which the request waited before it was sent.
     pub(crate) waited: Duration,
@@ -107,7 +107,7 @@ impl RequestMeter {
         self.tool = own.map_or(MeteredTool::Rest, MeteredTool::Own);
     }
 
-    /// Enters the request into the figures.
+    /// Adds the request to the metrics.
     pub(crate) fn finish(self, figures: &ProcessFigures, end: MeteredEnd) {
         let MeteredEnd { outcome, started, ended, waited, sent } = end;
         let (allowances, key) = (&figures.allowances, (self.method, outcome));

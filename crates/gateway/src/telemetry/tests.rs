@@ -12,7 +12,7 @@ fn figures(series: usize) -> ProcessFigures {
     ProcessFigures::new(Some(&Metrics { series, ..Metrics::default() }))
 }
 
-/// Returns the number and the sum in milliseconds of a method's operations with one outcome.
+/// Returns the number of tool calls with this outcome, and the sum of their durations in milliseconds.
 fn counted(operations: &OperationHistograms, outcome: OperationOutcome) -> (u64, f64) {
     let of = operations.each().find(|one| (one.0, one.1) == (Some(Method::ToolsCall), outcome));
     of.map_or((0, 0.0), |(_, _, histogram)| {

@@ -16,8 +16,9 @@ use super::ClientClass;
 use super::names::ProfileNames;
 use upstream::{Egress, Upstream};
 
-/// The time that a call waits for servers that are still starting, because one of them may have the tool. A list
-/// waits for a shorter time (`limits.listWait`); servers that become ready later are then added to the view.
+/// The time that a call waits for servers that are still starting, because one of them may have the tool. A request
+/// for a list waits for a shorter time (`limits.listWait`); servers that become ready later are then added to the
+/// view.
 pub(super) const PATIENCE: Duration = Duration::from_secs(8);
 
 /// The number of items above which a view is built on the blocking pool. On a thread with connections, building it
@@ -91,8 +92,8 @@ impl Basis {
     }
 
     /// Begins to fetch the lists of the servers for which `which` is true, and waits for them. The waiting time
-    /// counts from the moment at which the lists were first requested. Servers that recently made a call wait in
-    /// vain are not waited for.
+    /// counts from the moment at which the lists were first requested. Does not wait for servers for which a call
+    /// recently waited in vain.
     pub(crate) async fn wait_for(
         &self,
         egress: &Egress,

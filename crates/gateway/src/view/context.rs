@@ -67,12 +67,12 @@ impl ViewState {
         Self { current, upstreams, views, names, lets_all_in, child_wait, observer }
     }
 
-    /// Returns the time that a list waits for a server about which nothing is known yet.
+    /// Returns the time that a request for a list waits for a server whose lists are not known yet.
     pub(super) fn list_wait(&self, snapshot: &Snapshot, server: &Server) -> Duration {
         self.child_wait.filter(|_| server.is_child()).unwrap_or(snapshot.limits.list_wait)
     }
 
-    /// Adds the bytes of ready pages and of catalogues to the count of all kept data.
+    /// Adds the sizes of ready pages and catalogues, in bytes, to the total size of all kept data.
     pub(crate) fn count_kept(&self) {
         let families = self.upstreams.families();
         self.views.count_kept(families.iter().map(|upstream| upstream.catalogue.bytes()).sum());

@@ -17,7 +17,7 @@ pub(crate) struct PageUse {
 }
 
 impl PageUse {
-    /// Creates the state for new pages. New pages count as recently listed, because they were made for a list
+    /// Creates the state for new pages. New pages are treated as recently listed, because they were made for a list
     /// request.
     pub(crate) fn new() -> Self {
         Self { is_recent: AtomicBool::new(true), looks: AtomicU32::new(0) }

@@ -11,7 +11,7 @@ use super::names::NameBooks;
 use super::views::Views;
 
 impl Views {
-    /// Adds the bytes of ready pages and of catalogues to the count of all kept data.
+    /// Adds the sizes of ready pages and catalogues, in bytes, to the total size of all kept data.
     pub(super) fn count_kept(&self, catalogues: usize) {
         let shown: Vec<Arc<View>> = self.cells.lock().values().map(|cell| cell.view()).collect();
         let mut seen = HashSet::new();

@@ -30,7 +30,7 @@ pub struct ViewCell {
     pub(crate) clients: ClientClass,
     /// The class of callers that the view is for: the same access rules apply to all callers of a class.
     pub(crate) class: Class,
-    /// The owner of consents that alone may see the view; `None` if the whole class may see it.
+    /// The only owner of consents who may see the view; `None` if all callers of the class may see it.
     pub(crate) caller: Option<CallerId>,
     /// The generation of the access rules (`regime`) that were in force when the view was made.
     pub(crate) regime: u64,
@@ -210,7 +210,7 @@ impl ViewCell {
             && self.lacks(view, |upstream| comes(upstream) && may_own(frame, view, upstream.name()))
     }
 
-    /// Returns true if `such` is true for any server whose lists are missing in this view.
+    /// Returns true if the lists of any server are missing in this view, and `such` is true for that server.
     fn lacks(&self, view: &View, such: impl Fn(&Upstream) -> bool) -> bool {
         let basis = self.basis.load();
         // The missing servers and the basis are in the same order, unless the view was built from another basis and is
@@ -221,8 +221,8 @@ impl ViewCell {
         })
     }
 
-    /// Waits for servers about which nothing is known yet, up to the limit for this request. After that, the view
-    /// includes everything that has become known. A call waits only for servers that may own the name in the call.
+    /// Waits for servers whose lists are not known yet, up to the limit for this request. After that, the view
+    /// includes all lists that have become known. A call waits only for servers that may own the name in the call.
     pub(crate) async fn complete(self: &Arc<Self>, context: &Arc<ViewContext>, frame: &Frame) {
         let (era, view) = (self.clients.era, self.view());
         let is_list = wants_list(frame, &view);
@@ -291,7 +291,7 @@ impl ViewCell {
         is_new
     }
 
-    /// Waits for the lists that servers show only to clients of this class, but no longer than a list may wait.
+    /// Waits for the lists that servers show only to clients of this class, for at most `limits.listWait`.
     pub(crate) async fn learned(&self, context: &Arc<ViewContext>) {
         let askable = self.clients.askable;
         let until = Instant::now() + context.egress.snapshot().limits.list_wait;
@@ -305,7 +305,7 @@ impl ViewCell {
         }
     }
 
-    /// Returns the notifications for lists that differ from another view of the same client.
+    /// Returns the notifications for the lists in which this view differs from another view of the same client.
     pub(crate) fn differs(&self, other: &Self) -> impl Iterator<Item = Notice> + use<> {
         differing(&self.view(), &other.view())
     }

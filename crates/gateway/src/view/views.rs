@@ -23,7 +23,8 @@ use upstream::{Server, Upstream, catalogue::Learner, oauth::CallerId};
 /// The maximum number of views that are kept, in addition to those in use.
 const MAX_VIEWS: usize = 256;
 
-/// The key of a view: generation of the access rules (`regime`), profile, class of clients, access class, and the only caller.
+/// The key of a view: generation of the access rules (`regime`), profile, class of clients, access class, and the
+/// caller if the view is for one caller only.
 pub(super) type Key = (u64, usize, ClientClass, Class, Option<CallerId>);
 
 /// A client of a profile, with all properties that select its view.
@@ -54,7 +55,7 @@ impl Looking {
 /// All views in use.
 #[derive(Default)]
 pub(crate) struct Views {
-    /// The view of the latest request, because nearly all requests use the same view.
+    /// The view of the latest request. It is tried first, because nearly all requests use the same view.
     recent: ArcSwapOption<ViewCell>,
     pub(super) cells: Mutex<HashMap<Key, Arc<ViewCell>>>,
     /// Held while views are built, so only one task builds at a time.
@@ -79,10 +80,10 @@ pub(super) struct Prebuilt {
 
 impl Views {
     /// Returns the view of a profile for a class of clients, and fetches unknown lists. If the view is new or
-    /// empty, this function waits for these lists, up to `limits.listWait`, except for servers that recently made a
-    /// client wait in vain. If the view is in use, nothing waits; missing servers are added later. `learner`
-    /// returns the link over which to fetch the items that a server shows only to clients that can answer its
-    /// questions.
+    /// empty, this function waits for these lists, up to `limits.listWait`, except for lists of servers for which a
+    /// client recently waited in vain. If the view is in use, this function does not wait; missing servers are
+    /// added later. `learner` returns the link over which to fetch the items that a server shows only to clients
+    /// that can answer its questions.
     pub(crate) async fn get(
         &self,
         context: &Arc<ViewContext>,

@@ -25,7 +25,7 @@ pub(crate) struct ToolArgument {
     pub(crate) words: &'static [&'static str],
     /// The only allowed members of the object, or of each object of a list; empty if any member is allowed.
     pub(crate) members: &'static [&'static str],
-    /// True if every step that takes the call's arguments sends this one.
+    /// True if every step that takes the call's arguments sends this argument, too.
     pub(crate) sent: bool,
     /// The argument's name in the request; `None` if that is the same as `name`.
     pub(crate) called: Option<&'static str>,

@@ -59,8 +59,8 @@ impl Condition {
         )
     }
 
-    /// A fallback code for callers without a more specific one: -32602 for a client's mistake, otherwise -32000,
-    /// which JSON-RPC 2.0 (section 5.1) reserves for servers.
+    /// The JSON-RPC code for a failure that has no more specific code: -32602 for a client's mistake, otherwise
+    /// -32000, which JSON-RPC 2.0 (section 5.1) reserves for servers.
     fn code(self) -> i32 {
         match self {
             Self::UnknownTool | Self::InvalidArguments | Self::UnreadableArguments => {

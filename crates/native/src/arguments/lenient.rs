@@ -10,7 +10,7 @@ use crate::html;
 /// The maximum length of a text, in characters; longer texts are truncated.
 const LONGEST: usize = 1000;
 
-/// The value converted to the row's type; `None` if the value counts as omitted.
+/// The value converted to the row's type; `None` if the value is treated as omitted.
 pub(crate) fn bent(value: &Value, row: &ToolArgument) -> Option<Value> {
     if value.as_str().is_some_and(str::is_empty) {
         return None;
@@ -51,7 +51,7 @@ fn written(value: &Value) -> Option<String> {
     }
 }
 
-/// The elements of a list, of a comma-separated text, or of a scalar, which counts as a list with one element.
+/// The elements of a list, of a comma-separated text, or of a scalar, which is treated as a list with one element.
 fn elements(value: &Value) -> Vec<Value> {
     match value {
         Value::Array(parts) => parts.clone(),

@@ -26,7 +26,7 @@ pub(crate) enum Policy {
 /// Reads `given`, the `params.arguments` of a call.
 ///
 /// # Errors
-/// Fails if arguments do not fit; one text lists every fault. Under the lenient policies, only the first missing
+/// Fails if arguments do not fit; one message lists every fault. Under the lenient policies, only the first missing
 /// argument is reported.
 pub(crate) fn read(
     given: &Map<String, Value>,
@@ -70,7 +70,7 @@ pub(crate) fn taken<'r>(
     rows.filter_map(one).collect()
 }
 
-/// The value converted to the row's type; `None` if the value counts as omitted.
+/// The value converted to the row's type; `None` if the value is treated as omitted.
 fn checked(value: &Value, row: &ToolArgument, policy: Policy) -> Result<Option<Value>, String> {
     let blank = value.as_str().is_some_and(|text| text.trim().is_empty());
     match policy {

@@ -22,7 +22,8 @@ use crate::hints;
 use crate::rest::{Bind, Doubt, Field, Missing, Step, VisitorCheck, VisitorQuestion, fixed};
 use crate::tools::{Condition, Literal};
 
-/// The request to send to a site that reports a missing route: its base and its route.
+/// The request that is sent to a site after the site has reported that a route is missing: the request's base and
+/// route.
 const ASK: (&str, &str) = ("index", "/?_fields=namespaces");
 
 const fn doubt(

@@ -37,7 +37,7 @@ const INFO: &str = concat!(
 const INSTRUCTIONS: &str = "Harmless tools for testing a connection: they greet, echo a text, add numbers, and \
                             join texts. Read demo://welcome for an introduction to Dragoman.";
 
-/// The demo server's lists and texts change only with the binary.
+/// The cache hint for the demo server's lists and texts, which change only with the binary.
 const KEEP: CacheHint = CacheHint { ttl_ms: 3_600_000, scope: CacheScope::Public };
 
 /// The demo server.

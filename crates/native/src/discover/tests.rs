@@ -149,7 +149,7 @@ fn ability(name: &str, reads: bool, destroys: bool, schema: &Value) -> Value {
         "meta": {"annotations": {"readonly": reads, "destructive": destroys, "idempotent": destroys}}})
 }
 
-/// A site with three abilities, and one whose input is a text.
+/// A site with four abilities. The input of the last one is a text; the inputs of the others are objects.
 fn able(request: &HttpRequest) -> HttpResponse {
     let object = json!({"type": "object", "properties": {"a": {"type": "integer"}}});
     let all = [

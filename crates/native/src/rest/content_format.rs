@@ -5,11 +5,11 @@ use serde_json::Value;
 /// The form in which an answer shows content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ContentFormat {
-    /// As editors see it: safe to change and to save again.
+    /// Content as editors see it, which is safe to change and to save again.
     Source,
-    /// As visitors see it, because the call asks for that.
+    /// Content as visitors see it, because the call asks for this form.
     Rendered,
-    /// As visitors see it, because the account may not edit it.
+    /// Content as visitors see it, because the account may not edit the content.
     NotEditable,
 }
 

@@ -7,7 +7,7 @@ use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// The maximum number of entries. If an entry is dropped early, a site is only asked once more.
+/// The maximum number of entries. Dropping an entry early does no harm: a site is asked once more.
 const MOST: usize = 4096;
 
 /// Values that expire.

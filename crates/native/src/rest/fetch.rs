@@ -1,7 +1,7 @@
-//! Files that calls name by URL. They are fetched without credentials, and only from public addresses unless the configuration
-//! says otherwise. A few redirects are followed; each target is checked like the first URL. A small file is read at once. Of a
-//! larger file, only the beginning is read at first, and the rest is read while the file is sent. This module must not know the
-//! purpose of a file.
+//! Files that calls name by URL. They are fetched without credentials, and only from public addresses unless the
+//! configuration allows private ones. A few redirects are followed; each target is checked like the first URL. A
+//! small file is read at once. Of a larger file, only the beginning is read at first, and the rest is read while
+//! the file is sent. This module must not know the purpose of a file.
 
 use std::borrow::Cow;
 use std::future::poll_fn;

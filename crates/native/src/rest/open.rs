@@ -1,6 +1,7 @@
-//! Requests whose route and method the call chooses, and the values that are allowed.
+//! Requests whose route and method the call chooses, and the check of these values.
 //!
-//! A site reads some names in a query as the route or the method itself. Such names must not bypass the check of what is allowed.
+//! A site reads some names in a query as the route or the method itself. A call must not bypass the check with such
+//! names.
 
 use std::borrow::Cow;
 

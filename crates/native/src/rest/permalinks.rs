@@ -51,8 +51,8 @@ pub(super) fn address_of(url: &str) -> Option<String> {
 }
 
 /// The address of the site that answers at a URL of the REST API, if it is not the site of that URL. If there is no
-/// site at a path, the site above that path answers the parameter. Only paths are compared, because a proxy may
-/// change the host.
+/// site at a path, a request with the route as a parameter is answered by the site above that path. Only paths are
+/// compared, because a proxy may change the host.
 pub(super) fn other_site<'a>(url: &str, index: &'a Value) -> Option<&'a str> {
     let path = |url: &str| {
         let (_, behind) = url.split_once("://").unwrap_or_default();

@@ -97,7 +97,7 @@ pub(crate) trait RequestTargets: Send + Sync {
         None
     }
 
-    /// Removes from an answer what is not shown to callers.
+    /// Removes the parts of an answer that are not shown to callers.
     fn filter(&self, _base: &str, _answer: &mut Value) {}
 
     /// A likely cause of an answer that is not JSON.

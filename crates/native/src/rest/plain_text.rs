@@ -8,7 +8,8 @@ use crate::html;
 /// Members that are one line of text wherever WordPress, BuddyBoss and BuddyPress have them, as a string or under `rendered`.
 const TEXTS: &[&str] = &["author_name", "display_name", "name", "title"];
 
-/// Members whose inner structure belongs to the site's plugins or is a source; nothing in these members is changed.
+/// Members that are not changed: their structure is defined by the site's plugins, or they contain content or
+/// schemas in their original form.
 const FOREIGN: &[&str] = &[
     "acf",
     "attributes",

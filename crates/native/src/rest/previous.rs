@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 /// The time for which content is kept.
 const COUNTS: Duration = Duration::from_hours(24);
-/// The maximum number of kept contents. The next two constants limit their total size and the size of one of them,
-/// in bytes.
+/// The maximum number of replaced contents that are kept. The next two constants limit the total size of these
+/// contents, and the size of one of them, in bytes.
 const MOST: usize = 512;
 const MOST_BYTES: usize = 32 << 20;
 const LARGEST: usize = 4 << 20;

@@ -10,7 +10,7 @@ use crate::tools::{Form, ToolArgument, Values};
 pub(crate) const STORED: &str = "stored";
 pub(crate) const NOT_STORED: &str = "not_stored";
 
-/// The members of changes that services ignore in part.
+/// The arguments that services may store only in part, although they report success.
 const TOLD: &[&str] = &["categories", "tags", "featured_media", "meta"];
 
 /// Returns true if the answers of a tool with these arguments may report what was stored.
@@ -18,7 +18,7 @@ pub(crate) fn may_tell(arguments: &[ToolArgument]) -> bool {
     arguments.iter().any(|row| row.form == Form::Spread || TOLD.contains(&row.called.unwrap_or(row.name)))
 }
 
-/// The values of a call that are compared with the stored ones.
+/// The values of a call that are compared with the stored values.
 pub(super) fn comparable(arguments: &[ToolArgument], values: &Values) -> Map<String, Value> {
     let mut all = Map::new();
     for row in arguments.iter().filter(|row| row.sent) {

@@ -193,7 +193,8 @@ impl World {
         }
     }
 
-    /// The longest time that the request may take. Sets the longest pause of a file that is passed on.
+    /// Returns the longest time that the request may take. If the request passes on a file, also sets the longest
+    /// pause while the file is passed on.
     fn limit(&self, request: &mut HttpRequest) -> Duration {
         match &mut request.body {
             HttpBody::Whole(_) => self.limits.patience,

@@ -41,7 +41,7 @@ pub(crate) struct Wording {
 pub(crate) enum ToolAction {
     /// The tool computes an answer.
     Local(fn(&Values) -> Result<String, CallFailure>),
-    /// The tool sends requests, and answers with the last answer, in this shape.
+    /// The tool sends requests, and shows the answer to the last request in this shape.
     Rest(&'static [Step], Shape),
 }
 

@@ -335,7 +335,8 @@ impl ToolServerState {
         Ok(self.dressed(era, &list, Some(keep)))
     }
 
-    /// The outcome of a call in the form of the server's family; `documented` as in [`NativeCall`].
+    /// The result or the refusal that reports the outcome of a call, with the prefixes of the server's family. For
+    /// `documented`, see [`NativeCall::documented`].
     fn said(
         &self,
         (era, documented): (&Era, bool),

@@ -8,13 +8,14 @@ use crate::tools::{Form, OfferTable, Prompt, ResourceRow, ToolArgument, Values, 
 const ID: &[ToolArgument] = &[int("id", "ID.").required()];
 const TYPE: &[ToolArgument] = &[text("type", "Name of the post type.").required()];
 
-/// The IDs of a list as values.
+/// The IDs of the items in a list, in the form of a completion.
 fn numbers(answer: &Value, _: &Values) -> Value {
     let ids = answer.as_array().into_iter().flatten().filter_map(|row| row.get("id"));
     json!({"values": ids.collect::<Vec<_>>()})
 }
 
-/// The names that begin with the typed text, in an object that contains items by name.
+/// The names that begin with the typed text, from an object that contains items by name, in the form of a
+/// completion.
 fn names(answer: &Value, values: &Values) -> Value {
     let typed = values.text("typed").to_lowercase();
     let names = answer.as_object().into_iter().flatten().map(|(name, _)| name);

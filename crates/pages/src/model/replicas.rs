@@ -39,15 +39,15 @@ pub enum StoreStanding {
 /// A gateway of the cluster.
 #[derive(Debug, Clone, Default)]
 pub struct ReplicaRow {
-    /// Its name: `cluster.name`, or the name of its machine.
+    /// The gateway's name: `cluster.name`, or the name of the machine.
     pub name: ForeignText,
-    /// Its id, new with each start.
+    /// The gateway's id, which changes with each start.
     pub id: ForeignText,
-    /// Its version of Dragoman.
+    /// The version of Dragoman that the gateway runs.
     pub version: ForeignText,
-    /// The time of its start.
+    /// The time at which the gateway started.
     pub started: Millis,
-    /// The number of sessions in its memory.
+    /// The number of sessions in the gateway's memory.
     pub sessions: u64,
     /// True for the gateway that shows the page.
     pub is_this_one: bool,

@@ -2,7 +2,7 @@
 
 use super::{CallRow, DefinedIn, DefinitionChange, ForeignText, Millis, Paging, ServerState};
 
-/// The list of servers, with the form that adds some.
+/// The list of servers, and the form that adds servers.
 #[derive(Debug, Clone, Default)]
 pub struct ServersPage {
     /// The filter of the list.
@@ -169,7 +169,7 @@ pub struct ProcessRow {
     pub started: Millis,
     /// The memory of the process and its descendants, in bytes.
     pub memory: u64,
-    /// The number of its descendants.
+    /// The number of the process's descendants.
     pub children: u64,
 }
 

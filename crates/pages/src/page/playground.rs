@@ -67,7 +67,7 @@ pub fn playground_run(frame: &PageFrame, run: &PlaygroundRun) -> Markup {
     }
 }
 
-/// The choices that everything below depends on, including the form with its hidden fields.
+/// The choices of a profile and a caller, on which all parts of the page below depend.
 fn choices(data: &PlaygroundPage) -> Markup {
     let profiles: Vec<_> = data.profiles.iter().map(|name| (name.raw(), name.label())).collect();
     chooser(
@@ -81,7 +81,8 @@ fn choices(data: &PlaygroundPage) -> Markup {
     )
 }
 
-/// The filter of the tools. It does not change the form, or what was typed there.
+/// The filter of the tools. It changes neither the form of the tool nor the arguments that were typed into this
+/// form.
 fn search(data: &PlaygroundPage) -> Markup {
     filter(
         route::PLAYGROUND,

@@ -1,4 +1,4 @@
-//! The list of servers, and the form that adds some.
+//! The list of servers, and the form that adds servers.
 
 use crate::model::{AddServer, PageFrame, ServerRow, ServerState, ServersPage};
 use crate::page::overview::counted_since;

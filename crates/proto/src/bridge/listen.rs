@@ -1,7 +1,7 @@
 //! Change notices about resources, between eras that subscribe to each resource in a session and eras that name all
 //! resources when they open a stream. This module tracks the number of listeners of each resource, the calls that
-//! the server still needs, and, if there are two streams, the one whose notices are delivered. This module must not
-//! know who listens, or over which transport.
+//! must still be sent to the server, and, if there are two streams, the one whose notices are delivered. This
+//! module must not know who listens, or over which transport.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ pub struct Interest {
     refused: BTreeSet<String>,
 }
 
-/// A call that a server with sessions still needs.
+/// A call that must still be sent to a server with sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SubscriptionChange {
     /// The first listener of this resource has arrived.
@@ -60,8 +60,8 @@ impl Interest {
         !self.told.iter().map(String::as_str).eq(self.uris().filter(|uri| !self.is_refused(uri)))
     }
 
-    /// The next call that a server with sessions needs; `None` if its subscriptions are up to date. Subscribing comes
-    /// before unsubscribing.
+    /// The next call that must be sent to a server with sessions; `None` if its subscriptions are up to date.
+    /// Subscribing comes before unsubscribing.
     pub fn next_change(&self) -> Option<SubscriptionChange> {
         let missing = self.wanted.keys().find(|uri| !self.told.contains(*uri) && !self.is_refused(uri));
         let spare = || self.told.iter().find(|uri| !self.wanted.contains_key(*uri));
@@ -109,8 +109,9 @@ impl Interest {
     }
 }
 
-/// Returns true if a notice about `changed` concerns a listener of `wanted`: the same resource, or a part of it (MCP
-/// 2024-11-05, resources: a server may report a sub-resource of the subscribed one).
+/// Returns true if a notice about the resource `changed` concerns a listener of `wanted`. This is so if both are
+/// the same resource, or if `changed` is a part of `wanted` (MCP 2024-11-05, resources: a server may report a
+/// sub-resource of the subscribed one).
 pub fn concerns(wanted: &str, changed: &str) -> bool {
     changed
         .strip_prefix(wanted)

@@ -28,7 +28,7 @@ pub const SESSION_ID: &str = "mcp-session-id";
 /// The last event that a client received before it resumes a stream.
 pub const LAST_EVENT_ID: &str = "last-event-id";
 
-/// The reason why a header value cannot be read or made.
+/// The reason why a header value cannot be decoded or created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
     /// The value has a byte that is not visible ASCII, space or tab.

@@ -54,8 +54,8 @@ impl LineDecoder {
         Self { limit: max_line_bytes, chunks: VecDeque::new(), partial: Vec::new(), skipping: false }
     }
 
-    /// Adds a chunk. Take all lines with [`next_line`](Self::next_line) before you push again. Chunks that have not
-    /// been searched are kept, so the limit and one chunk bound the memory only if you do that.
+    /// Adds a chunk. Before you push again, take all lines with [`next_line`](Self::next_line); otherwise, chunks
+    /// pile up, and the memory is no longer bounded by the limit and one chunk.
     pub fn push(&mut self, chunk: Bytes) {
         if !chunk.is_empty() {
             self.chunks.push_back(chunk);

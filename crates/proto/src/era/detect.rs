@@ -12,7 +12,7 @@ pub enum Spoken {
     Stateless,
     /// The message opens a session.
     Handshake,
-    /// The message belongs to an open session, or to none.
+    /// The message belongs to an open session, or to no session.
     Session,
 }
 

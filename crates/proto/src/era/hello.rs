@@ -249,7 +249,7 @@ pub fn own_meta(era: &Era, capabilities: &str, client_info: &str) -> String {
     )
 }
 
-/// The answer to `initialize`. `asked` is the requested version as the client wrote it, JSON. If that version is the one of
+/// The answer to `initialize`. `asked` is the requested version as the client wrote it, JSON. If that version means
 /// `era`, the answer repeats the client's spelling.
 pub fn initialize_result(
     id: &Id,

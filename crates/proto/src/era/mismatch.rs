@@ -18,10 +18,10 @@ pub enum Doubt {
     Session,
 }
 
-/// The doubt that an answer with this HTTP status raises in a conversation of `era`. In eras with sessions, two
-/// cases raise a doubt: a code that servers use for a missing session, whatever the status, and most other
-/// rejections with a status that servers use for a missing session. In eras without sessions, only a rejection by
-/// HTTP status does: a request that is answered with 200 was accepted.
+/// The doubt that an answer with this HTTP status raises in a conversation of `era`. In eras with sessions, an
+/// error raises a doubt if servers use its code or its status for a missing session, with few exceptions. In eras
+/// without sessions, an error raises a doubt only if its status is 4xx: a request that is answered with 200 was
+/// accepted.
 pub fn doubt(era: &Era, answer: &Frame, status: u16) -> Option<Doubt> {
     if answer.kind() != FrameKind::Error {
         return None;

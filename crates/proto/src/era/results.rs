@@ -69,8 +69,8 @@ impl CacheableResult {
         &self.text
     }
 
-    /// The result with the time to live that `remaining` returns, in milliseconds: pieces of one JSON text, none of them
-    /// copied. In eras without a time to live, `remaining` is not called.
+    /// The result as pieces of one JSON text, none of them copied. Its time to live is the number of milliseconds
+    /// that `remaining` returns; in eras without a time to live, `remaining` is not called.
     pub fn pieces(&self, remaining: impl FnOnce() -> u64) -> impl Iterator<Item = Bytes> {
         let (head, ttl, tail) = match self.ttl {
             None => (self.text.clone(), None, None),
@@ -88,7 +88,7 @@ pub fn complete(era: &Era, members: &[u8], cache: Option<CacheHint>, server_info
     written(era, members, cache, server_info).0
 }
 
-/// Returns the same as [`complete`], and the span of the time to live.
+/// Returns the result of [`complete`], and the span of its time to live.
 fn written(era: &Era, members: &[u8], cache: Option<CacheHint>, server_info: &str) -> (Bytes, Option<Span>) {
     let mut ttl = None;
     let mut out = Vec::with_capacity(members.len() + 160);

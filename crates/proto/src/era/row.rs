@@ -85,7 +85,7 @@ pub struct Shapes {
     pub prompt_content: &'static [&'static str],
     /// The types of content blocks in sampling.
     pub sampling_content: &'static [&'static str],
-    /// True if a tool result is (also) in the member `toolResult`.
+    /// True if tool results have the member `toolResult`.
     pub tool_result: bool,
     /// The structured part of tool results, and with it the `outputSchema` of tools.
     pub structured: Structured,
@@ -191,9 +191,9 @@ impl Era {
         self.statuses.iter().find(|(code, _)| *code == error).map_or(200, |(_, status)| *status)
     }
 
-    /// The HTTP status for a server's own error with this code, passed on; `given` is the server's status. In a
-    /// session, a status describes the session or the message as a whole, and clients ignore the body of a failed
-    /// response. So an error about an accepted request is sent with 200.
+    /// The HTTP status with which a server's error with this code is passed on; `given` is the status that the
+    /// server sent. In a session, a status describes the session or the message as a whole, and clients ignore the
+    /// body of a failed response. So an error about an accepted request is sent with 200.
     pub fn relayed_status(&self, error: i32, given: Option<u16>) -> u16 {
         match given {
             _ if self.has_sessions() => 200,

@@ -66,7 +66,8 @@ fn escape_length(text: &[u8]) -> usize {
     if is_pair { 2 * HEX_ESCAPE } else { HEX_ESCAPE }
 }
 
-/// Returns true if `text` begins with an escaped half of a surrogate pair whose second digit is one of `seconds`.
+/// Returns true if `text` begins with an escaped half of a surrogate pair; `seconds` are the permitted values of
+/// the escape's second digit.
 fn is_half(text: &[u8], seconds: &[u8]) -> bool {
     matches!(text, [b'\\', b'u', b'd' | b'D', second, ..] if seconds.contains(second))
 }

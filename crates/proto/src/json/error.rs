@@ -16,7 +16,7 @@ pub enum Problem {
     /// The text ends inside a value.
     #[error("the text ends too early")]
     Truncated,
-    /// A byte that is not allowed there.
+    /// A byte that is not allowed at this offset.
     #[error("unexpected character")]
     Unexpected,
     /// A number that RFC 8259 section 6 does not allow, such as `01` or `1.`.

@@ -111,7 +111,7 @@ impl Members {
         self.list.len()
     }
 
-    /// Returns true if there are none.
+    /// Returns true if the object has no members.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -193,7 +193,7 @@ impl Elements {
         self.list.len()
     }
 
-    /// Returns true if there are none.
+    /// Returns true if the array has no elements.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

@@ -160,7 +160,8 @@ impl<'a> Splice<'a> {
         });
     }
 
-    /// Returns true if another member follows the one that edit `i` adds to an object that already has `members` members.
+    /// Returns true if another member follows the member that edit `i` adds to its object. `members` is the number
+    /// of members that the object already has.
     fn comma_behind(&self, i: usize, members: usize) -> bool {
         let span = self.edits[i].span;
         let another = |edit: &Edit<'_>| edit.span == span && matches!(edit.what, EditAction::Add { .. });

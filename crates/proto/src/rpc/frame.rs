@@ -115,7 +115,7 @@ struct FrameParts {
 }
 
 impl FrameParts {
-    /// The parts of a message that has not been read yet.
+    /// Creates empty parts for a message that has not been read yet.
     fn of_no(text: Bytes) -> Self {
         let (members, params) = (Members::default(), None);
         Self {

@@ -8,7 +8,7 @@ use bytes::Bytes;
 /// The maximum nesting depth of arrays and objects.
 const MAX_DEPTH: u32 = crate::json::MAX_DEPTH;
 
-/// The longest key of the outer object that is compared.
+/// The number of bytes that are kept of each key of the outer object; this is enough to recognize `id`.
 const MAX_KEY: usize = 16;
 
 /// The reason why the forwarded bytes are not a valid response.
@@ -242,7 +242,8 @@ impl IdSwap {
         Ok(())
     }
 
-    /// Leaves a string or a bracket: continues after a member of the outer object, or still inside one.
+    /// Leaves a string, an array or an object. If it was the value of a member of the outer object, the state
+    /// becomes [`StreamState::Behind`], otherwise `deep`.
     fn leave_value(&mut self, deep: StreamState) {
         self.state = if self.depth == 0 { StreamState::Behind } else { deep };
     }

@@ -10,8 +10,8 @@ use crate::database::counted;
 /// The maximum number of entries that are examined.
 const MOST: u32 = 300_000;
 
-/// The maximum time by which entries can be out of order, in milliseconds: an entry may be recorded this much later
-/// than another entry that arrived after it.
+/// The maximum time by which entries can be out of order, in milliseconds. Entries are stored when calls end, so a
+/// call that takes long is stored after calls that arrived later.
 const LATE_MS: u64 = 60 * 60 * 1000;
 
 /// The parts of a recorded call that statistics need.
@@ -46,7 +46,7 @@ pub struct Examined {
 }
 
 impl Log {
-    /// Passes the newest calls that arrived at this time or later to `take`, at most 300 000 of them. Changes and
+    /// Passes to `take` the newest calls, at most 300 000, that arrived at this time or later. Changes and
     /// operations, which are recorded without a request, are not calls.
     ///
     /// # Errors

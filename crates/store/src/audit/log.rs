@@ -63,8 +63,8 @@ pub(super) const BEFORE_CLIENTS: Purpose = Purpose { steps: &[FIRST, NO_ORDER_BY
 const COLUMNS: &str = "at_ms, principal, profile, upstream, tool, method, outcome, address, client, code, duration_us, \
                        request_bytes, response_bytes, tries, waited_us, cached, arguments";
 
-/// The beginning of a statement that appends entries. `OR FAIL` keeps no journal for each statement. None is
-/// needed, because a failed statement ends its transaction, which is rolled back as a whole.
+/// The beginning of a statement that appends entries. With `OR FAIL`, `SQLite` keeps no journal for each statement.
+/// Such a journal is not needed, because a failed statement ends its transaction, which is rolled back as a whole.
 const APPEND: &str = "INSERT OR FAIL INTO calls";
 
 /// The number of columns in an entry.

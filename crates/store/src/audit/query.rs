@@ -17,7 +17,8 @@ pub struct Query {
     pub until_ms: Option<u64>,
     /// Selects callers with a matching name.
     pub principal: Option<String>,
-    /// Further patterns for callers; one matching pattern is enough. They apply only if `principal` is set.
+    /// Additional patterns for the caller's name: calls are selected if the name matches `principal` or any of
+    /// these patterns. They apply only if `principal` is set.
     pub principals: Vec<String>,
     /// Selects profiles with a matching name.
     pub profile: Option<String>,

@@ -53,8 +53,8 @@ impl Grants {
     }
 
     /// Stores tokens that replace a refresh token, and marks the refresh token as replaced now. If it had already
-    /// been replaced, its time of replacement becomes 0: a refresh token can be used a second time, but not a third
-    /// time. Returns true only for the first replacement.
+    /// been replaced, its time of replacement becomes 0. This ends the period in which a replaced token is still
+    /// accepted, so a third use is refused. Returns true only for the first replacement.
     ///
     /// # Errors
     /// Fails if the file cannot be used.

@@ -1,5 +1,6 @@
-//! Secrets that must outlive the process, such as tokens for other servers. They are sealed texts, each stored under a
-//! name, in a file that is unreadable without the key beside it. This module must not know what a secret is for.
+//! Secrets that must outlive the process, such as tokens for other servers. Each is stored under a name as a sealed
+//! text, in a file that nobody can decrypt without the key, which is in a separate file. This module must not know
+//! what a secret is for.
 //!
 //! | file | is for |
 //! |---|---|

@@ -52,7 +52,7 @@ pub(super) enum Role {
     Nothing,
 }
 
-/// A process in its role.
+/// This process, with its options and the pipe.
 pub(super) struct Place<'a> {
     options: &'a Options,
     /// The pipe, which every process that this one starts inherits.

@@ -1,6 +1,7 @@
 //! Finds the bounds of an object's members and of an array's elements. Copies nothing.
 //!
-//! Assumes that the inside of a value is valid JSON, because both ends compare the relevant parts byte by byte.
+//! Does not check that the inside of a value is valid JSON, because both ends compare the relevant parts byte by
+//! byte.
 
 use memchr::memchr2;
 

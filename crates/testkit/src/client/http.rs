@@ -18,7 +18,7 @@ pub struct Http {
     pub address: SocketAddr,
     /// The `Authorization` header of every request, unless the request's own headers contain one.
     shows: Option<&'static str>,
-    /// Further headers of every request.
+    /// Additional headers of every request, unless the request's own headers contain them.
     carries: &'static [(&'static str, &'static str)],
 }
 

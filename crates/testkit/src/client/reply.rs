@@ -1,5 +1,5 @@
-//! An answer over HTTP/1.1, of which a test can read any part. This module must not know how the connection was
-//! opened: any stream works.
+//! An answer over HTTP/1.1. A test can read any part of the answer. This module must not know how the connection
+//! was opened: any stream works.
 
 use std::collections::HashMap;
 

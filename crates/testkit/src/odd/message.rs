@@ -48,7 +48,7 @@ pub(super) struct Verbatim<'a> {
     pub(super) notify: Option<&'a RawValue>,
 }
 
-/// The arguments of all other tools; each has a default that makes the tool misbehave.
+/// The arguments of all tools except `raw`; each has a default that makes the tool misbehave.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of one tool")]
 #[derive(Deserialize)]
 #[serde(default)]

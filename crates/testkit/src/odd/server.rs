@@ -56,8 +56,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server that also supports the stateless era if `modern`, answers the handshake as `init` specifies and pages
-    /// as `loop_pages` specifies.
+    /// Creates a server. `modern` is true if it also supports the stateless era; `init` specifies its answer to the
+    /// handshake, and `loop_pages` the kind of its endless lists, if any.
     pub fn new(modern: bool, init: Init, loop_pages: Option<Pages>) -> Self {
         Self { modern, init, loop_pages, pages: AtomicU64::new(0) }
     }

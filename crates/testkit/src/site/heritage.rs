@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::answer::Answer;
 use super::request::Request;
 
-/// Answers if the path belongs to one of the four.
+/// Answers a GET request if its path belongs to one of the four services.
 pub(super) fn answer(request: &Request) -> Option<Answer> {
     if request.method != "GET" {
         return None;

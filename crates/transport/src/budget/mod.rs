@@ -129,12 +129,12 @@ impl std::fmt::Debug for Reservation {
 }
 
 impl Reservation {
-    /// Returns true if a buffer may have this many bytes.
+    /// Returns true if the reservation is large enough for a buffer of this many bytes.
     pub fn covers(&self, bytes: usize) -> bool {
         bytes <= self.covered()
     }
 
-    /// Returns the number of bytes that a buffer may have.
+    /// Returns the number of bytes of the largest buffer for which the reservation is large enough.
     pub fn covered(&self) -> usize {
         if self.in_lane { usize::MAX } else { self.held.max(FREE) }
     }

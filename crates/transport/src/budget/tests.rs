@@ -102,7 +102,7 @@ async fn what_exists_already_is_counted_beyond_the_limit_and_closes_the_lane() {
     assert_eq!(budget.used(Part::Answers), 0);
 }
 
-/// An event of a buffer.
+/// One step of the test, which concerns one buffer.
 #[derive(Debug, Clone)]
 enum Step {
     Grow(usize, usize),
@@ -123,8 +123,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Tests that counts return to zero, that only the lane exceeds the limit, and that a buffer that gives up
-    /// stays counted nowhere.
+    /// Tests that counts return to zero, that only the lane exceeds the limit, and that no bytes stay counted for a
+    /// buffer that gives up.
     #[test]
     fn counts_return_to_zero(steps in steps()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();

@@ -28,7 +28,7 @@ pub(super) fn with_parent(command: &mut tokio::process::Command) {
     }
 }
 
-/// Other systems have no such signal. On them, a child notices the end of this process because the child's stdin is
-/// closed.
+/// Does nothing, because only Linux ends a child together with its parent. On other systems, a child notices the
+/// end of this process because the child's stdin is closed.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn with_parent(_command: &mut tokio::process::Command) {}

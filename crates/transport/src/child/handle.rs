@@ -94,9 +94,9 @@ impl Handle {
     /// on this transport it would start a new message.
     ///
     /// # Errors
-    /// Returns [`ChildError::Stalled`] if the queue has no room within [`Limits::send`] (immediately if a sender has
-    /// already waited that long since the child last read); a final error if the child is gone or is being stopped.
-    /// The child has not seen a rejected line.
+    /// Returns [`ChildError::Stalled`] if the queue has no room within [`Limits::send`]. If a sender has already
+    /// waited that long since the child last read, this error is returned immediately. Returns a final error if the
+    /// child is gone or is being stopped. The child has not seen a rejected line.
     pub async fn send(&self, line: Bytes) -> Result<QueuedLine, ChildError> {
         let inner = &*self.0;
         if !self.is_running() {

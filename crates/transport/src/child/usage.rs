@@ -9,7 +9,7 @@ pub fn resident_bytes(pid: u32) -> Option<u64> {
     Some(pages * rustix::param::page_size() as u64)
 }
 
-/// Returns `None`, because only Linux reports this in a file.
+/// Returns `None`, because only Linux reports the memory of a process in a file.
 #[cfg(not(target_os = "linux"))]
 pub fn resident_bytes(_: u32) -> Option<u64> {
     None

@@ -16,8 +16,9 @@ pub type Responding<'a> = Pin<Box<dyn Future<Output = Response<Body>> + Send + '
 
 /// The code that answers requests.
 ///
-/// The future is dropped at any await point when the client disconnects. A panic in the future is answered with 500 and does not
-/// affect other requests. Connections use handlers as objects, so that hyper is compiled once and not once for each handler.
+/// The future is dropped at any await point when the client disconnects. A panic in the future is answered with 500
+/// and does not affect other requests. Connections use handlers as trait objects, so that hyper is compiled once
+/// and not once for each handler.
 pub trait Handler: Send + Sync + 'static {
     /// Answers one request from `peer`.
     fn handle(&self, request: Arrived, peer: SocketAddr) -> Responding<'_>;

@@ -37,7 +37,8 @@ pub(super) enum ConnectionPhase {
 /// The time that a connection may spend in each state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
-    /// The time from the first byte of a request's head (or from the accept) to the end of the head.
+    /// The time from the first byte of a request's head to the end of the head; for the first request of a
+    /// connection, the time begins when the connection is accepted.
     pub(super) header: Duration,
     /// The time between two requests.
     pub(super) idle: Duration,

@@ -30,7 +30,7 @@ pub enum RuntimeKind {
     WorkStealing,
 }
 
-/// One shard's part of the service; its future uses this to pick its own listener.
+/// One shard of the service; the shard's future uses this value to select its own listener.
 #[derive(Clone, Debug)]
 pub struct Shard {
     /// The index, starting from 0.
@@ -41,7 +41,7 @@ pub struct Shard {
     pub stop: Stop,
 }
 
-/// The reason why [`run`] ended, other than by the stop signal.
+/// The failure that ended [`run`].
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The operating system provided no thread or no event queue.

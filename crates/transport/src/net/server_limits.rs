@@ -7,18 +7,19 @@ use arc_swap::ArcSwap;
 
 use super::tls::ServerTls;
 
-/// Limits on the resources that clients may use. All of them apply per listener, except for the connection cap, which
-/// is shared.
+/// Limits on the resources that clients may use. All of them apply per listener, except for the connection cap,
+/// which all listeners share.
 #[derive(Clone, Debug)]
 pub struct ServerLimits {
-    /// The time from a request's first byte (or, for the first request, from the accept) to the end of its head. The time is
-    /// checked four times per period, so the actual limit may be up to 1.25 times as long. This time also limits a TLS handshake.
+    /// The maximum time from a request's first byte to the end of its head; for the first request of a connection,
+    /// the time begins when the connection is accepted. The limit is checked at intervals of a quarter of its
+    /// length, so a request may take up to 1.25 times as long. The limit also applies to a TLS handshake.
     pub header_timeout: Duration,
     /// The maximum time between two requests on a connection.
     pub idle_timeout: Duration,
     /// The idle time after which an HTTP/1.1 connection releases its buffers until the next request.
     pub rest_after: Duration,
-    /// The time for which an answer may wait while the peer accepts no byte of it.
+    /// The maximum time for which an answer may wait while the peer accepts none of its bytes.
     pub write_timeout: Duration,
     /// The time that requests in progress may take after the stop signal.
     pub drain_timeout: Duration,

@@ -1,5 +1,5 @@
-//! A connection that follows commands: it drains, ends or rests when told to. This module must not know what is requested
-//! over it.
+//! A connection that follows commands: it drains, ends or rests when commanded to. This module must not know what
+//! is requested over it.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,7 +14,7 @@ use super::roster::{ConnectionProgress, Order};
 use super::runtime::BoxError;
 use super::serve::{AnswerBody, EndError};
 
-/// A connection of either protocol.
+/// An HTTP/1.1 or HTTP/2 connection that can be drained, or reduced to its stream while it is idle.
 pub(super) trait Graceful: Future<Output = Result<(), hyper::Error>> + Sized {
     /// The stream underneath.
     type Stream;
@@ -59,13 +59,14 @@ where
         self.graceful_shutdown();
     }
 
-    /// Always returns the connection itself, because its streams and windows could not be restored.
+    /// Always returns the connection itself, because the streams and windows of an HTTP/2 connection could not be
+    /// restored.
     fn rest(self: Pin<Box<Self>>) -> Result<Watched<T>, Pin<Box<Self>>> {
         Err(self)
     }
 }
 
-/// A connection that follows commands. Its output is the stream if the connection was told to rest.
+/// A connection that follows commands. After the command to rest, its output is the connection's stream.
 pub(super) struct Supervised<C> {
     /// The connection; `None` once it has ended or rests.
     connection: Option<Pin<Box<C>>>,

@@ -10,7 +10,7 @@ use super::LinkError;
 /// The maximum length of a reference, in bytes.
 pub(super) const LONGEST: usize = 8 << 10;
 
-/// The minimum length of a query value that counts as a secret, in bytes.
+/// The minimum length of a query value that is treated as a secret, in bytes.
 const SECRET: usize = 6;
 
 /// The length of the part of a text that is searched for secrets before the text is shown, in bytes.

@@ -123,12 +123,12 @@ pub enum LinkError {
     /// The upstream rejected the request because there were too many requests, and stated when the next request may follow.
     #[error("answered HTTP 429{}{}", if .0.body.is_empty() { "" } else { ": " }, .0.body)]
     TooMany(Box<TooMany>),
-    /// The upstream rejected the request. It may have restarted and lost the session of the link: its reaction to a
-    /// harmless request on the same link did not make this clear.
+    /// The upstream rejected the request, possibly because it has restarted and lost the link's session. Its
+    /// reaction to a harmless request on the same link left this open.
     #[error("answered HTTP {}{}{}", .0.status, if .0.body.is_empty() { "" } else { ": " }, .0.body)]
     Ambiguous(Box<AmbiguousRefusal>),
-    /// Several requests to the upstream have failed in a row. No client's request is sent until the upstream has answered the
-    /// gateway.
+    /// Several requests to the upstream have failed in a row. Clients' requests are held back until the upstream
+    /// has answered a request of the gateway itself.
     #[error("gets no requests until it answers again: {0}")]
     HeldBack(String),
     /// Too many exchanges are open on one link.
@@ -191,8 +191,8 @@ impl LinkError {
         matches!(self, Self::Status { .. })
     }
 
-    /// For a failure that may soon resolve itself, returns whether the request was executed, as far as is known;
-    /// `None` for any other failure, where a retry is useless.
+    /// Returns what is known about the request's execution, if the failure may soon resolve itself. Returns `None`
+    /// for any other failure, because a retry would be useless.
     pub fn passing(&self) -> Option<Execution> {
         match self {
             Self::Http(e) if e.is_unsent() => e.is_passing().then_some(Execution::NotExecuted),

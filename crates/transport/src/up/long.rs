@@ -53,7 +53,7 @@ impl LongReply {
         Ok(collect_after(self.head, self.body, Part::Answers, self.limits.result, deadline).await?)
     }
 
-    /// Passes the answer on as it arrives, with another id.
+    /// Passes the answer on as it arrives, with its id replaced.
     ///
     /// # Errors
     /// Returns [`LinkError::NotAMessage`] if the beginning already shows that the text is not an answer.

@@ -1,5 +1,5 @@
-//! The headers of an HTTP request that depend on its message: the headers that mirror its body, and the header with its trace
-//! span. This module must not know why an era requires them.
+//! The headers of an HTTP request that depend on its message: the headers that repeat parts of the message, and the
+//! header with the request's trace span. This module must not know why an era requires them.
 
 use engine::exchange::{Mirror, TraceParent};
 use http::header::{HeaderName, HeaderValue};

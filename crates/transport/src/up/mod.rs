@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `http` | Streamable HTTP: one POST for each message, answers as JSON or as an event stream |
 //! | `events` | an upstream's event stream, resumed when it breaks |
-//! | `resume` | the request that opens or resumes such a stream |
+//! | `resume` | the request that opens or resumes an upstream's event stream |
 //! | `long` | an answer that is too long to be buffered, passed on as it arrives |
 //! | `media` | the media type of a response |
 //! | `hello` | the answer to an introduction |
@@ -13,10 +13,10 @@
 //! | `mux/` | one stream of messages that many exchanges share |
 //! | `numbered` | tables by the gateway's own numbers |
 //! | `open_calls` | the calls that a server has not answered yet, and their owners |
-//! | `pipe` | a child's stdin and stdout as such a shared stream |
+//! | `pipe` | a child's stdin and stdout, as one stream that many exchanges share |
 //! | `sse` | HTTP+SSE: one shared event stream, and one POST for each message |
 //! | `sse_events` | the events of the HTTP+SSE stream |
-//! | `endpoint` | the allowed address of these POSTs |
+//! | `endpoint` | the address for POSTs over HTTP+SSE, and the check of its origin |
 //! | `credential` | the credential of a request, and rejections because a credential is missing |
 //! | `error` | failures of a link |
 //!

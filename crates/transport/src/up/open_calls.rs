@@ -27,7 +27,7 @@ impl Owner {
     }
 }
 
-/// The owners of several calls.
+/// The owners of a set of calls: none, one, or several.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Owners {
     #[default]

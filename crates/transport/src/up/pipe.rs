@@ -1,4 +1,4 @@
-//! A link over a child's stdin and stdout, which exchanges share.
+//! A link over a child's stdin and stdout, which many exchanges share.
 
 use std::sync::{Arc, OnceLock};
 

@@ -35,7 +35,7 @@ const HOLD: Duration = Duration::from_secs(1);
 /// The time for which a POST may continue once nobody needs its answer. If the POST ends in time, its connection can be used again.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// The maximum number of bytes that are read from an answer without content.
+/// The maximum number of bytes that are read from an answer whose content is not needed.
 const IDLE_TALK: usize = 64 << 10;
 
 /// The id of the ping that checks whether a server knows the session. The id is larger than all ids of calls, and exact in every

@@ -45,7 +45,7 @@ impl SharedHttpLimits {
         **self.0.load()
     }
 
-    /// Changes the caps; they apply to everything that begins later.
+    /// Changes the caps. The new caps apply to all requests and streams that begin later.
     pub fn set(&self, limits: HttpLimits) {
         self.0.store(Arc::new(limits));
     }
@@ -72,7 +72,7 @@ impl HttpTarget {
         client.origin_by(&self.route, &self.uri, Protocol::Auto)
     }
 
-    /// Sends a request to its own URL, by the upstream's route.
+    /// Sends a request to the URL that it contains, over the upstream's route.
     pub(super) async fn request(
         &self,
         client: &Client,

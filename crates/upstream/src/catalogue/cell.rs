@@ -277,7 +277,7 @@ impl Catalogue {
         })
     }
 
-    /// Returns true if no fetch that began after the last announcement has ended.
+    /// Returns true if the server has announced a change, and no fetch that began after the announcement has ended.
     fn is_change_announced(&self) -> bool {
         self.busy.lock().is_change_announced()
     }

@@ -24,7 +24,7 @@ impl Busy {
         self.begun += 1;
     }
 
-    /// Returns true if no fetch that began after the last announcement has ended.
+    /// Returns true if the server has announced a change, and no fetch that began after the announcement has ended.
     pub(super) fn is_change_announced(&self) -> bool {
         self.announced.is_some_and(|begun| self.ended <= begun)
     }

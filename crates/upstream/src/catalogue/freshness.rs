@@ -92,8 +92,8 @@ impl Fetched {
     }
 
     /// Returns the time for which the lists remain valid from now on. Announcements over a pipe cannot be lost, so
-    /// the lists of such a server are as valid as if they had just been fetched. The same applies to the lists of a
-    /// server in this process.
+    /// the lists of a server over a pipe are as valid as if they had just been fetched. The same applies to the
+    /// lists of a server in this process.
     pub(super) fn remaining(&self, now: Instant, over_http: bool, is_native: bool) -> Duration {
         match self.ttl {
             _ if self.is_stale => Duration::ZERO,
@@ -104,8 +104,8 @@ impl Fetched {
         }
     }
 
-    /// Returns true if the time to live that the server set is over. A time to live of zero does not count: it
-    /// alone does not make lists out of date.
+    /// Returns true if the time to live that the server set is over. Returns false for a time to live of zero,
+    /// because such a time to live alone does not make lists out of date.
     pub(super) fn has_expired(&self, now: Instant, over_http: bool, is_native: bool) -> bool {
         let has_time = self.ttl.is_some_and(|ttl| !ttl.is_zero());
         has_time && !self.is_stale && self.remaining(now, over_http, is_native).is_zero()

@@ -185,7 +185,7 @@ impl Gated {
         shown.into_iter().map(|(_, catalogue)| catalogue).collect()
     }
 
-    /// Returns the subset of the questions in `askable` that decides which items such a client is shown.
+    /// Returns those questions in `askable` that decide which items a client is shown.
     pub(super) fn deciding(&self, askable: Askable) -> Askable {
         if askable.is_nothing() {
             return askable;

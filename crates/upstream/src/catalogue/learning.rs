@@ -22,7 +22,7 @@ use crate::health::HealthEvent;
 static LEARNING: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(2));
 
 impl Catalogue {
-    /// Returns the subset of the questions in `askable` that decides which items such a client is shown.
+    /// Returns those questions in `askable` that decide which items a client is shown.
     pub fn deciding(&self, askable: Askable) -> Askable {
         self.gated.deciding(askable)
     }
@@ -70,8 +70,8 @@ impl Catalogue {
         done
     }
 
-    /// Learns the items of a class again after a change was announced on a link of a client of this class. Returns
-    /// true if clients were notified of a difference.
+    /// Learns the items of a class again, because a change was announced on a link that serves a client of this
+    /// class. Returns true if clients were notified of a difference.
     pub async fn learn_again(&self, egress: &Egress, class: Askable, learner: &Learner) -> bool {
         let outcome = self.try_learn(egress, class, learner).await;
         outcome.unwrap_or_else(|e| {

@@ -12,7 +12,7 @@
 //! | `face` | the lists of one lifecycle, and the reason if they are missing |
 //! | `freshness` | whether the lists are known to be current, the reason if they are not, and how long they remain valid |
 //! | `gated` | items that are shown only to clients that can be asked questions |
-//! | `learning` | learning these items, one class of clients after the other |
+//! | `learning` | learning the items that are shown only to clients that can be asked questions, one class of clients after the other |
 //! | `lifecycles` | whether a child also serves clients without a handshake |
 //! | `kept` | the stored catalogue, which outlives the process |
 //! | `fetching` | the state that allows one fetch at a time |

@@ -50,7 +50,7 @@ impl Catalogue {
 
     /// Fetches all known lists again, because they may have changed. Returns once the lists are at least as new as
     /// this call. If there are several concurrent calls, only one of them fetches. Returns `false` if this call
-    /// fetched the lists and failed.
+    /// tried to fetch the lists and failed.
     pub async fn refresh(&self, egress: &Egress) -> bool {
         // The running fetch may have sent its requests before the change.
         let wanted = self.busy.lock().begun + 1;
@@ -138,7 +138,8 @@ impl Catalogue {
         }
     }
 
-    /// Returns true if the lists can be fetched without starting a child. The lists of a resting child have not changed.
+    /// Returns true if the lists can be fetched without starting a child. A resting child need not be started,
+    /// because its lists have not changed.
     pub fn can_be_asked(&self) -> bool {
         self.server.over_http() || self.cells().any(|cell| cell.current().is_some())
     }

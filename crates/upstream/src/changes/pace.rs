@@ -1,5 +1,6 @@
-//! The pace at which announced changes are handled: a burst counts as one change, and lists that differ each time are
-//! fetched less and less often. The time is an argument. This module must not know what was announced.
+//! The pace at which announced changes are handled: a burst counts as one change, and lists that differ each time
+//! are fetched less and less often. Callers pass the current time as an argument. This module must not know what
+//! was announced.
 
 use std::time::{Duration, Instant};
 

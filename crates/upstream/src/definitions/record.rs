@@ -239,7 +239,7 @@ impl DefinitionRecord {
         self.state.lock().held(seen)
     }
 
-    /// Records that a list has the same definitions as another one.
+    /// Records that a list contains the definitions `seen`, which have already been judged in another list.
     pub(crate) fn adopt(&self, source: ListSource, seen: Arc<[Sighting]>) {
         self.state.lock().sources.insert(source, seen);
     }
@@ -259,7 +259,7 @@ impl DefinitionRecord {
         self.state.lock().sources.retain(|(own, _), _| *own != catalogue);
     }
 
-    /// Returns the numbers of tools that await approval.
+    /// Returns the numbers of changed, new and vanished tools.
     pub fn counts(&self) -> DefinitionCounts {
         let state = self.state.lock();
         let (mut open, mut listed) = (HashMap::new(), HashSet::new());

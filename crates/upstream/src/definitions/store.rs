@@ -32,7 +32,8 @@ pub trait DefinitionStore: Send + Sync {
     /// Returns the reason why the record cannot be read.
     fn load(&self, server: &ServerDigest) -> Result<StoredRecord, String>;
 
-    /// Stores the definitions that a server lists, in the background. If several lists wait, only the last one counts.
+    /// Stores the definitions that a server lists, in the background. If several lists of a server wait to be
+    /// stored, only the last one is stored.
     fn record(&self, server: &ServerDigest, listed: ListedDefinitions);
 }
 

@@ -1,4 +1,4 @@
-//! Tests of the record of one server: attacks first.
+//! Tests of the record of one server, beginning with the tests of attacks.
 
 use std::sync::Arc;
 

@@ -37,7 +37,7 @@ use crate::route::Routes;
 /// Creates the embedded server of a configured link.
 ///
 /// # Errors
-/// Returns a message that names the setting with which the server cannot work.
+/// Returns a message that names the invalid setting.
 pub fn server(link: &NativeLink, snapshot: &Snapshot) -> Result<Arc<dyn NativeServer>, String> {
     let rules = site_rules(link.site.as_ref());
     let routes = Routes::of(&config::Link::Native(link.clone()))?;

@@ -26,7 +26,8 @@ pub fn offered(link: &NativeLink) -> Option<Offered> {
     Some(Offered { tools, prompts: names(&*server, Method::PromptsList, "prompts")? })
 }
 
-/// Returns the names in a list that is ready; `None` if the server has no such list.
+/// Returns the names in a list that the server can provide without a request to another server; `None` if the
+/// server has no such list.
 fn names(server: &dyn NativeServer, list: Method, member: &str) -> Option<Vec<String>> {
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": list.name() }).to_string();
     let request = Frame::parse(Bytes::from(request), FrameLimits::default()).ok()?;

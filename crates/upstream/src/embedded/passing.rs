@@ -131,7 +131,7 @@ impl FileRelay {
         Some(progress.broken.take().unwrap_or_else(early))
     }
 
-    /// Waits until nothing has moved for too long.
+    /// Waits until no data has been passed on for longer than allowed; returns the fault.
     async fn stalled(&self) -> HttpFault {
         loop {
             let end = {

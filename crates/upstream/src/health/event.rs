@@ -40,8 +40,8 @@ pub enum HealthEvent {
     ListsKept(usize),
     /// Lists were fetched: the number of tools, and the number of items that were left out.
     ListsFetched(usize, usize),
-    /// Lists were fetched, but some of them failed; the known items of those are kept. The numbers mean the same as in
-    /// [`HealthEvent::ListsFetched`].
+    /// Some lists were fetched, and others failed; of the lists that failed, the known items are kept. The numbers
+    /// mean the same as in [`HealthEvent::ListsFetched`].
     ListsFetchedInPart(usize, usize, HealthCause),
     /// The server has listed its items on a dedicated link, for clients that can be asked questions. The value
     /// describes these clients.

@@ -7,7 +7,8 @@ use super::breaker::Breaker;
 use super::schedule::Schedule;
 use super::state::HealthCause;
 
-/// The time after which a first attempt counts as done, so that nothing waits for an unresponsive server.
+/// The time after which the first attempt is regarded as finished, so that nothing waits for an unresponsive
+/// server.
 const FIRST_TRY: Duration = Duration::from_secs(8);
 
 /// The maximum number of links whose lost notifications are remembered; there is one shared link for each version.
@@ -113,7 +114,7 @@ pub(super) struct ListFacts {
     pub(super) partly: Option<HealthCause>,
 }
 
-/// The known lists of the server, by their origin.
+/// The origin of the server's known lists.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KnownLists {
     #[default]

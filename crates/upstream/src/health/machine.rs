@@ -205,7 +205,7 @@ impl HealthMachine {
         self.connection.lost_notices.clear();
     }
 
-    /// Records that the server is reachable, and forgets the facts to the contrary.
+    /// Records that the server is reachable, and forgets the facts that contradict this.
     fn opened_again(&mut self) {
         self.requests.release();
         (self.reach.down, self.reach.unauthorized, self.reach.starts_for) = (None, None, None);

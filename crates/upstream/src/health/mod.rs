@@ -13,7 +13,7 @@
 //! | `history` | the last changes of state |
 //! | `journal` | log lines: one for each change, and few for a flapping server |
 //! | `returning` | the requests that wait for the server to become available again |
-//! | `observed` | all of this for a server in use, under a lock that is held only briefly |
+//! | `observed` | the health of a server in use, under a lock that is held only briefly |
 
 mod breaker;
 mod derived;

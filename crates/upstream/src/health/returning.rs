@@ -1,5 +1,5 @@
-//! The requests that wait for a server to become available again: they are woken when it does, and let through in waves. This module
-//! must not know what is waiting.
+//! The requests that wait for a server to become available again: they are woken when the server is back, and let
+//! through in waves. This module must not know what is waiting.
 
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ pub(super) struct Returning {
 struct Since {
     /// The time when the server became available again; `None` if it was never away.
     at: Option<Instant>,
-    /// The number of requests that were let through since then.
+    /// The number of requests that were let through since the server became available again.
     number: u32,
 }
 

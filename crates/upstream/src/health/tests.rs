@@ -1,4 +1,4 @@
-//! Tests of the single states; `model` checks all rules over random orders of events.
+//! Tests of the individual states; `model` checks all rules over random orders of events.
 
 mod model;
 

@@ -88,8 +88,8 @@ impl LinkMonitor {
         differs || upstream.catalogue.differs_from(&before)
     }
 
-    /// Fetches the items of the class of the link's client again. Returns true if clients were notified of a
-    /// difference.
+    /// Fetches the items again for the class to which the link's client belongs. Returns true if clients were
+    /// notified of a difference.
     async fn learns_again(&self, upstream: &Upstream, link: &Arc<OpenLink>) -> bool {
         if self.askable.is_nothing() {
             return false;

@@ -13,13 +13,14 @@ pub struct AnnouncedState {
     /// The log level that was last sent to the upstream.
     level: Mutex<Option<Bytes>>,
     topics: Mutex<AnnouncedTopics>,
-    /// The number of the last change of wanted resources that was sent on this link.
+    /// The revision of the wanted resources that was last sent on this link; each change of the wanted resources
+    /// begins a new revision.
     pub topics_revision: AtomicU64,
 }
 
 #[derive(Default)]
 struct AnnouncedTopics {
-    /// The resources to which this link is subscribed on behalf of others.
+    /// The resources to which this link is subscribed because clients listen to them over other links or streams.
     uris: Vec<String>,
     /// True while a task sends the changes.
     is_changing: bool,

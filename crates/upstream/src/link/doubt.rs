@@ -60,8 +60,8 @@ impl OpenLink {
         }
     }
 
-    /// Sends the server a harmless request on the link itself, after another request was not answered in time. A slow
-    /// tool does not make a server unresponsive.
+    /// Sends the server a harmless request on the link itself, after another request was not answered in time. If
+    /// the server answers this request, the server is responsive, and only the tool is slow.
     ///
     /// # Errors
     /// Returns [`LinkError::Late`] if the server does not answer this request either, or the reason why it could not

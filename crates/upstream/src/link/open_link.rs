@@ -59,8 +59,8 @@ pub struct OpenLink {
 pub(crate) struct LinkTenancy {
     /// The link's number in the pool of dedicated links; 0 if it belongs to no pool.
     pub(crate) slot: AtomicU64,
-    /// The number of the current tenancy. It changes each time the link is handed to another owner, so that users
-    /// notice this.
+    /// The number of the current tenancy. It changes each time the link is handed to another owner, so that the
+    /// link's users notice the new owner.
     number: AtomicU64,
 }
 

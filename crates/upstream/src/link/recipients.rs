@@ -13,7 +13,7 @@ use transport::up::{Owner, Unasked};
 use super::inbox::{Inbound, InboxSender};
 use super::user::LinkUser;
 
-/// The session that wants the progress of a call, and the session's token for that progress.
+/// The session that receives the progress of a call, and the session's token for that progress.
 type ProgressOwner = (Weak<dyn LinkUser>, ProgressToken);
 
 /// The owner whose turn it is on a link that all clients share, with the owner's session if there is one.
@@ -24,8 +24,8 @@ type TurnOwner = (Owner, Option<Weak<dyn LinkUser>>);
 pub struct LinkRecipients {
     /// The sessions whose calls use the link.
     users: Mutex<Vec<Weak<dyn LinkUser>>>,
-    /// The session that wants the progress of each open call: an upstream may report progress outside the call's own
-    /// stream.
+    /// The session that receives the progress of each open call. It is needed because an upstream may report
+    /// progress outside the call's own stream.
     progress: Mutex<HashMap<u64, ProgressOwner>>,
     /// The receiver of messages that belong to no exchange; set while one call has the link for itself.
     inbox: Mutex<Option<InboxSender>>,

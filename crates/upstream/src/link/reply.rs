@@ -55,7 +55,7 @@ pub struct Incoming {
     era: &'static Era,
     /// The stream of further messages, if there is one.
     stream: Option<Box<EventStream>>,
-    /// The rest of the array that arrived last.
+    /// The messages of the last array that have not been returned yet.
     ready: VecDeque<Frame>,
     /// The open call and its key, until the call is answered.
     open: Option<(u64, OpenCall)>,

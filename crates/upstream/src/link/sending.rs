@@ -251,8 +251,9 @@ impl OpenLink {
         self.settle_doubt(client, link, &Rejection::of(answer, status), doubt).await
     }
 
-    /// Returns the outcome. A refusal without a message is examined as in [`Self::doubted`], and replaced if the
-    /// server was replaced or has forgotten the session.
+    /// Returns the outcome of a request. If the server refused the request without a message, the refusal is
+    /// examined as in [`Self::doubted`]; if the server was replaced or has forgotten the session, the result is the
+    /// error for that case instead of the refusal.
     async fn known<T>(
         &self,
         client: &Client,

@@ -25,7 +25,7 @@ pub struct Connector<'a, G> {
     pub client: &'a Client,
     /// The capacity of a stream that many exchanges share.
     pub room: MuxRoom,
-    /// The tracing span under which the readers of such streams log.
+    /// The tracing span under which the readers of shared streams log.
     pub span: tracing::Span,
 }
 

@@ -178,8 +178,8 @@ impl Negotiator {
         }
     }
 
-    /// Remembers the candidate that works, and those that were refused before it. Refusals count only once something
-    /// works: a server that refuses everything may be down.
+    /// Remembers the candidate that works, and those that were refused before it. Refusals are remembered only when
+    /// a candidate works, because a server that refuses everything may be down.
     pub fn settle(&self, works: Candidate, refused: &[Candidate]) {
         let mut known = self.known.lock();
         if works.web == Web::Streamable {
@@ -332,8 +332,8 @@ pub fn verdict(error: &LinkError, asked: Candidate) -> Verdict {
     }
 }
 
-/// Returns the failure that tells the user more. A server's own message tells more than a bare status or an
-/// "unknown method", which is the usual answer to a request of a version that the server does not support.
+/// Of two failures, returns the one that tells the user more. A server's own message tells more than a bare status
+/// or an "unknown method", which is the usual answer to a request of a version that the server does not support.
 fn more_telling(old: FailedCandidate, new: FailedCandidate) -> FailedCandidate {
     if matches!(old.why, LinkError::SessionNotKept { .. }) && new.why.passing().is_some() {
         return new;

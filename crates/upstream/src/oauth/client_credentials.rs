@@ -107,7 +107,7 @@ impl Grant {
         Ok(())
     }
 
-    /// Requests tokens like these again, from the same authorization server.
+    /// Requests new tokens in place of `held`, with the same scopes and from the same authorization server.
     pub(super) async fn renew_as_client(&self, held: Option<HeldTokens>) -> Result<(), ConsentFault> {
         let held = held.ok_or(ConsentFault::NoRefreshToken)?;
         let scopes = held.tokens.scopes.clone();

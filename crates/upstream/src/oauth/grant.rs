@@ -39,7 +39,7 @@ pub struct GrantSettings {
     pub url: Uri,
     /// Dragoman's client at the authorization server.
     pub client: OAuthClient,
-    /// The way to the authorization server.
+    /// The proxy and the TLS settings for requests to the authorization server.
     pub route: Route,
 }
 
@@ -241,8 +241,8 @@ impl Grant {
         Ok(())
     }
 
-    /// Returns true if the stored tokens are still these. In that case, the exchange has used up the stored tokens,
-    /// and the new tokens may replace them.
+    /// Returns true if the stored tokens are still the tokens `held`. In that case, the exchange has used up the
+    /// stored tokens, and the new tokens may replace them.
     async fn is_kept(&self, held: Option<&HeldTokens>) -> bool {
         let kept: Option<HeldTokens> = self.around.kept.get(&self.place()).await;
         let access = |held: &HeldTokens| held.tokens.header();

@@ -52,8 +52,8 @@ impl Consents {
         (known.iter().filter(|(_, is_given)| *is_given).count(), known.len())
     }
 
-    /// Returns a page on which a user gives `server` the consent of `caller`, even if the server did not ask for
-    /// consent.
+    /// Returns a page on which a user gives consent to `server` on behalf of `caller`, even if the server did not
+    /// ask for consent.
     ///
     /// # Errors
     /// Returns [`ConsentFault::NoServer`] or [`ConsentFault::NobodyAsked`].

@@ -91,7 +91,8 @@ impl Outside {
         Err("the address redirects too often".to_owned())
     }
 
-    /// Sends a request once. A redirect counts as a normal response, because the body is meant only for this address.
+    /// Sends a request once. A redirect is not followed but returned as the response, because the body is meant
+    /// only for this address.
     ///
     /// # Errors
     /// The same as for [`Outside::get`].

@@ -19,7 +19,7 @@ const ISSUER: (&str, &str) = ("/oauth/issuer/", "/callback");
 /// The number of bytes in the digest of an issuer's name: enough to make it infeasible to find another name with the
 /// same digest.
 const DIGEST: usize = 18;
-/// The number of characters in such a digest.
+/// The number of characters in the text form of a digest.
 const DIGEST_LENGTH: usize = DIGEST / 3 * 4;
 
 /// Returns true for paths to which authorization servers redirect browsers.

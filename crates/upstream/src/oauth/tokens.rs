@@ -135,7 +135,7 @@ fn read(answer: &Answer, asked: &[String], now: u64) -> Result<Tokens, NoTokens>
     })
 }
 
-/// Reads the number in a JSON number, or in a JSON string.
+/// Reads a number of seconds, which is a JSON number, or a JSON string that contains a number.
 fn seconds(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }

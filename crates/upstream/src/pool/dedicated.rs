@@ -244,8 +244,8 @@ impl Dedicated {
 }
 
 impl State {
-    /// Returns the last link of a caller without a session, if that link is free: the server keeps this caller's
-    /// state for it.
+    /// Returns the link that a caller without a session used last, if this link is free. The caller should get this
+    /// link again, because the server keeps the caller's state for the link.
     pub(super) fn link_of_caller(&self, cell: &LinkCell, now: Instant) -> Option<SlotId> {
         let caller = cell.caller()?;
         let had = self.links.iter().filter(|(_, pooled)| pooled.caller.as_ref() == Some(caller));

@@ -1,6 +1,6 @@
 //! Decides which owner gets which dedicated link. An owner is a session or a call that needs such a link. This is a
-//! state machine without I/O, so that tests can try all orders of events. The time is an argument. This module must
-//! not know what a link is, or who owns one.
+//! state machine without I/O, so that tests can try all orders of events. Callers pass the current time as an
+//! argument. This module must not know what a link is, or who owns one.
 //!
 //! The rules: a link carries the calls of one owner at a time. An owner gets back the link that it had before. The
 //! first link opens immediately. A further link opens only if no link has become free for a while, and if there are

@@ -54,7 +54,7 @@ pub struct LinkTurn {
     party: TurnParty,
 }
 
-/// A hold without a turn.
+/// A hold on the link that does not include the turn.
 struct NoTurn;
 
 /// An entry in the queue, which lasts until this value is dropped.

@@ -41,9 +41,9 @@ impl TurnQueue {
         self.waiting.len()
     }
 
-    /// Begins a call immediately if this is possible. Further calls of an owner always join the owner's turn: a
-    /// client may call the server again before it answers the server's question, and must not wait for its own turn
-    /// to end.
+    /// Begins a call immediately if this is possible. Further calls of an owner join the owner's turn even while
+    /// other calls are waiting. A client may call the server again before it answers the server's question, so the
+    /// new call must not wait for the turn to end.
     pub(super) fn join(&mut self, party: TurnParty) -> bool {
         match &mut self.current {
             None => {

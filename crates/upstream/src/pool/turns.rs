@@ -107,8 +107,8 @@ impl LinkCell {
         self.pool.is_some()
     }
 
-    /// Gives the cell's link back for good: other owners may have the link, unless it is bound to this owner. Returns
-    /// `false` if the link does not come from a pool, and should be closed.
+    /// Gives the cell's link back for good: other owners may have the link, unless it is bound to this owner.
+    /// Returns `false` if the link does not come from a pool; the caller should then close the link.
     pub fn give_back(self: &Arc<Self>, egress: &Egress) -> bool {
         self.retire();
         match (&self.pool, self.current()) {

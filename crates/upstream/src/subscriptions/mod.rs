@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`topics`] | the wanted resources, and their listeners |
 //! | [`follower`] | the task that subscribes at the server |
-//! | [`announcing`] | subscriptions that are sent on every link, because a server may report changes only there |
+//! | [`announcing`] | subscriptions that are sent on every link, because a server may report changes only on links that are subscribed |
 
 pub mod announcing;
 pub mod follower;

@@ -118,7 +118,7 @@ impl ListenerHandle {
         let _ = settled.wait_for(|upto| *upto >= self.since).await;
     }
 
-    /// Returns the wanted resources whose notifications the server refused. They are no longer wanted.
+    /// Drops the listener's resources whose notifications the server refused, and returns them.
     pub fn refused(&self) -> Vec<String> {
         self.topics.give_up(self.id)
     }

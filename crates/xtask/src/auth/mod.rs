@@ -1,5 +1,5 @@
 //! `cargo xtask auth`: a real identity provider (npm `oidc-provider`) that issues tokens for Dragoman, clients that
-//! complete its whole flow, and tokens that must be rejected.
+//! complete the provider's whole sign-in flow, and tokens that must be rejected.
 
 use crate::root::Programs;
 use crate::run::{Log, Service};

@@ -83,8 +83,8 @@ impl Beside {
         }
     }
 
-    /// Starts everything that needs the running gateway, and checks that the addition is in force. Otherwise the run
-    /// would measure nothing.
+    /// Starts everything that needs the running gateway, and checks that the addition is in force. If it were not,
+    /// the run would measure nothing.
     pub(crate) fn begin(&mut self, address: SocketAddr, service: &mut Service) -> Result<(), String> {
         match self {
             Self::Nothing | Self::Metrics => Ok(()),

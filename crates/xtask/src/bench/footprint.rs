@@ -32,7 +32,7 @@ pub(crate) struct Footprint {
     pub(crate) sessions: u32,
     /// The memory for sessions that each have one open connection.
     pub(crate) plain: Course,
-    /// The memory for sessions that each have an open GET stream as well.
+    /// The memory for sessions that each have one open connection and an open GET stream.
     pub(crate) streams: Course,
 }
 

@@ -53,8 +53,8 @@ impl Key {
         &self.0
     }
 
-    /// Checks that the gateway accepts this key and rejects requests without it. Otherwise the run would
-    /// measure nothing.
+    /// Checks that the gateway accepts this key and rejects requests without it. If the gateway accepted every
+    /// request, the run would measure nothing.
     pub(crate) fn is_asked_for(&self, address: SocketAddr) -> Result<(), String> {
         let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
         let common = "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n";

@@ -24,7 +24,7 @@ pub(crate) struct Sample {
     pub(crate) p99: f64,
     pub(crate) errors: f64,
     pub(crate) first_error: Option<String>,
-    /// The number of cores that other processes kept busy meanwhile.
+    /// The number of cores that other processes kept busy during the measurement.
     pub(crate) foreign: f64,
 }
 

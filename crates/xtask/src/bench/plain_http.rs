@@ -9,8 +9,8 @@ pub(crate) fn is(answer: &[u8], status: u16) -> bool {
     answer.get(8..12) == Some(format!(" {status}").as_bytes())
 }
 
-/// Sends one request, and reads its answer to the end, so that no server logs a reset connection. Headers include their
-/// line ends.
+/// Sends one request, and reads its answer to the end, so that no server logs a reset connection. `headers`
+/// includes the end of each header line.
 pub(crate) fn ask(address: SocketAddr, what: &str, headers: &str, body: &str) -> Option<Vec<u8>> {
     let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(1)).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;

@@ -40,7 +40,7 @@ impl Results {
         gateways.split_first().map(|(base, others)| (*base, others.to_vec()))
     }
 
-    /// Failed measurements, and wrong or missing answers, each with its position.
+    /// Failed measurements, and wrong or missing answers, each with its scenario and contestant.
     pub(crate) fn errors(&self) -> Vec<String> {
         let mut found = self.failures.clone();
         for row in &self.rows {

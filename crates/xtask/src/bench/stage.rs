@@ -38,7 +38,7 @@ impl Stage {
         Ok(stage)
     }
 
-    /// The contestant's gateway; `None` without a gateway.
+    /// The contestant's gateway; `None` if the contestant has none.
     pub(crate) fn gateway(&self, contestant: Contestant) -> Option<&Gateway> {
         self.gateways.iter().find(|gateway| gateway.contestant == contestant)
     }

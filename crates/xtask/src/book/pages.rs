@@ -1,5 +1,5 @@
-//! The pages of the site in one folder. In the repository, pages link to each other and to other files by their places there; these links are
-//! rewritten. This module must not know mdBook.
+//! The pages of the site in one folder. In the repository, pages link to each other and to other files by paths
+//! within the repository; these links are rewritten. This module must not know mdBook.
 
 use super::commands;
 use crate::files::{failed, read};
@@ -66,7 +66,7 @@ fn title(text: &str) -> Option<String> {
     text.lines().find_map(|line| line.strip_prefix("# ")).map(str::to_owned)
 }
 
-/// Links whose text is the name of a file get the title of the page.
+/// Replaces the text of each link that is the name of a page's file with the title of the page.
 fn titled(text: &str, titles: &[(String, String)]) -> String {
     titles.iter().fold(text.to_owned(), |text, (name, title)| {
         let title = format!("[{title}](");
@@ -79,7 +79,7 @@ fn from_docs(text: &str) -> String {
     rewritten(text, |link| link.strip_prefix("../").map(str::to_owned))
 }
 
-/// Rewrites the links of a page at the top: in the site, files in `docs` are in the page's folder.
+/// Rewrites the links of a page in the top folder: in the site, files in `docs` are in the page's folder.
 fn from_top(text: &str) -> String {
     rewritten(text, |link| link.strip_prefix("docs/").map(str::to_owned))
 }

@@ -1,4 +1,4 @@
-//! The scenarios that currently fail. The list can only shrink: a listed scenario that passes fails the run.
+//! The scenarios that currently fail. The list can only shrink: if a listed scenario passes, the run fails.
 
 use super::scenario::Verdict;
 

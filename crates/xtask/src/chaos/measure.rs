@@ -6,8 +6,8 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time by which a guaranteed time may be exceeded: several scenarios run at once, with builds that are not
-/// optimized, and a thread that is ready may wait for a processor.
+/// The time that is allowed in addition to a guaranteed time. It is needed because several scenarios run at once,
+/// builds are not optimized, and a thread that is ready may wait for a processor.
 pub(crate) const BUSY: Duration = Duration::from_millis(500);
 
 /// The times of some requests.

@@ -40,7 +40,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The number of scenarios that run at the same time, because most of them wait.
+/// The number of scenarios that run at the same time. Several can share the processors, because most scenarios
+/// mostly wait.
 const AT_ONCE: usize = 4;
 /// The number of clients of a scenario, in the short and in the long form.
 const CLIENTS: [usize; 2] = [14, 50];

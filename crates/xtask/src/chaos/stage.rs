@@ -121,7 +121,8 @@ impl<'a> Stage<'a> {
         Ok(upstream)
     }
 
-    /// Creates servers with different lifecycles: over HTTP (true), started, and over a pipe (false).
+    /// Creates servers of every lifecycle. The flag of a server is true over HTTP, where the server is already
+    /// running, and false over a pipe.
     pub(crate) fn of_each_sort(&self) -> Result<Vec<(bool, Upstream)>, String> {
         Ok(vec![
             (true, self.started("web", &[])?),
@@ -281,7 +282,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// The configuration of these servers, each over HTTP (true) or over a pipe (false).
+/// The configuration of these servers. The flag of a server is true over HTTP, and false over a pipe.
 pub(crate) fn entries(servers: &[(bool, Upstream)]) -> Vec<(&str, Value)> {
     let entry = |up: &Upstream, over_http| if over_http { up.over_http() } else { up.over_stdio() };
     servers.iter().map(|(over_http, up)| (up.name, entry(up, *over_http))).collect()

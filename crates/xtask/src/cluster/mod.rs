@@ -33,7 +33,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The number of cases that run at the same time, because most of them wait.
+/// The number of cases that run at the same time. Several can share the processors, because most cases mostly wait.
 const AT_ONCE: usize = 2;
 
 /// The number of clients in the step of the tests.

@@ -4,8 +4,8 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// The accounts that try the tools: the account's name, true if its password is accepted from the start of a
-/// request, and the header of the column.
+/// The accounts that try the tools. Each has a name, a flag that is true if its password is accepted from the start
+/// of a request, and the header of its column.
 const COLUMNS: [(&str, bool, &str); 4] = [
     ("admin", false, "administrator"),
     ("admin", true, "administrator, early"),
@@ -27,7 +27,8 @@ pub(super) struct Table {
     lists: Vec<ListSize>,
 }
 
-/// The size of a list's answer for the administrator, at the site without changes.
+/// The size of the answer in which the administrator gets a list, measured at the site that was started without
+/// `early`.
 #[derive(Debug)]
 struct ListSize {
     tool: String,

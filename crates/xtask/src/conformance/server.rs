@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 /// The protocol versions for which the suite is run.
 const SWEEPS: [&str; 4] = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
-/// The revisions whose frozen requirements are also run.
+/// The revisions whose required scenarios are run in addition, as the suite has fixed them for each revision.
 const REQUIREMENTS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 /// The title of the scenarios of extensions, which belong to no version. The gateway supports only the extension
 /// for tasks.

@@ -21,7 +21,7 @@ pub(super) struct Suite<'a> {
 pub(super) enum Selection<'a> {
     /// Every scenario of a protocol version, including pending ones.
     Sweep(&'a str),
-    /// The exact requirements of a revision.
+    /// Exactly the scenarios that a revision requires.
     Requirements(&'a str),
     /// One scenario at one version.
     One(&'a str, &'a str),
@@ -98,7 +98,7 @@ fn scored_for_servers(said: &str) -> &str {
         .fold(said, |said, end| said.split(end).next().unwrap_or(said))
 }
 
-/// Splits a line such as `  - tools-list [2025-06-18,2025-11-25]` into its two parts.
+/// Splits a line such as `  - tools-list [2025-06-18,2025-11-25]` into the name and the versions.
 fn listed(line: &str) -> Option<(String, Vec<String>)> {
     let (name, versions) = line.trim().strip_prefix("- ")?.split_once(" [")?;
     let versions =

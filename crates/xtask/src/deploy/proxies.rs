@@ -25,7 +25,7 @@ struct Proxy {
     snippet: &'static str,
     adapt: fn(&str, &Places<'_>) -> String,
     command: fn(&Path) -> Command,
-    /// A part of the line of output which shows that the proxy listens.
+    /// A part of the line that the proxy prints once it listens.
     ready: &'static str,
 }
 

@@ -44,7 +44,8 @@ fn source() -> Result<(String, String), String> {
     })
 }
 
-/// The first release in a list of sources that is the release itself, not one of its updates.
+/// Finds, in a list of sources, the first source of a release itself, not of its updates; returns its code name and
+/// URL.
 fn first_of_main(list: &str) -> Option<(String, String)> {
     list.lines().find_map(|line| {
         let mut words = line.split_whitespace();

@@ -39,7 +39,7 @@ const STREAMED: &[Visit] = &[
     visit("py-fastmcp", "legacy", Over::Sse),
     visit("mcp-remote", "legacy", Over::Sse),
 ];
-/// The first SDK. It supports only 2024-11-05, and does not support Streamable HTTP.
+/// The first version of the Python SDK. It supports only 2024-11-05, and does not support Streamable HTTP.
 const FIRST_PIPED: Visit = visit("py-sdk-v0", "2024-11-05", Over::Stdio);
 const FIRST_STREAMED: Visit = visit("py-sdk-v0", "2024-11-05", Over::Sse);
 
@@ -86,7 +86,7 @@ pub(super) const BB: World = world(
     &[POSTING, PIPED, STATELESS, &[visit("inspector", "auto", Over::Http), FIRST_PIPED]],
 );
 /// The world of the preset `buddyboss`. Like its original system, it has no event stream, and answers with its own
-/// version, which the first SDK does not support.
+/// version, which the first version of the Python SDK does not support.
 pub(super) const BUDDYBOSS: World =
     world(Preset::BUDDYBOSS, &[("buddyboss", "")], &[POSTING, FALLING_BACK, PIPED]);
 /// The world of the preset `wordpress`. Like its original system, it has no event stream.

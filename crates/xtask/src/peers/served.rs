@@ -1,6 +1,6 @@
 //! A preset as standard clients see it: its backend, its endpoints, and the credentials of its clients.
 //!
-//! No request leaves this machine: a preset with a site has a fake one.
+//! No request leaves this machine: a preset with a site uses a fake site.
 
 use crate::root::Programs;
 use crate::run::Log;

@@ -266,7 +266,7 @@ impl Upstreams {
         Ok(Self { servers: Value::Object(servers), running: all })
     }
 
-    /// Writes their output into a log.
+    /// Writes the output of the upstreams into a log.
     pub(super) fn tell(&self, log: &Log) {
         self.running.iter().for_each(|running| running.tell(log));
     }

@@ -41,7 +41,8 @@ impl Certificates {
     }
 }
 
-/// Starts nginx with TLS in front of a server without it; clients need a certificate. Returns its endpoint.
+/// Starts nginx with TLS in front of a server without TLS; clients of nginx need a certificate. Returns its
+/// endpoint.
 pub(crate) fn nginx(
     folder: &Path,
     certificates: &Certificates,

@@ -8,7 +8,7 @@ use std::process::Command;
 
 /// A running server.
 pub(crate) struct Database {
-    /// The socket on which it listens.
+    /// The socket on which the server listens.
     pub(super) socket: PathBuf,
     _service: Service,
 }

@@ -1,7 +1,7 @@
 //! `cargo xtask sites`: real WordPress sites with Dragoman in front of them, to test its WordPress tools.
 //!
-//! All sites share one WordPress and one database server. Each has its own database, folder, users and port. Everything is
-//! below one temporary folder, which is deleted when the last of these values is dropped.
+//! All sites share one WordPress and one database server. Each has its own database, folder, users and port.
+//! Everything is below one temporary folder, which is deleted when the run ends.
 //!
 //! | file | concern |
 //! |---|---|

@@ -39,7 +39,7 @@ pub(super) fn lines(bytes: u64, symbols: &str, sections: &str) -> Vec<String> {
     rows.iter().map(|(what, size)| format!("| {what} | {size} |")).collect()
 }
 
-/// The number of bytes in the file for each crate, and the number of bytes that are constants, over all crates.
+/// The number of bytes in the file for each crate, and the number of bytes of constants in all crates.
 fn by_crate(symbols: &str) -> (BTreeMap<String, u64>, u64) {
     let (mut crates, mut constants, mut seen) = (BTreeMap::new(), 0, BTreeSet::new());
     for line in symbols.lines() {

@@ -19,8 +19,8 @@ pub(super) fn nextest(said: &str) -> Tally {
     Tally { passed: before(line, " passed"), failed: before(line, " failed") + before(line, " timed out") }
 }
 
-/// The `Gungraun result` lines. Budgets without counted instructions count as failed; another version of the
-/// runner, for example, does not count them.
+/// Reads the `Gungraun result` lines. A budget whose instructions were not counted is a failure; this happens, for
+/// example, if the runner has another version.
 pub(super) fn gungraun(said: &str) -> Tally {
     let mut total = Tally::default();
     for line in said.lines().filter_map(|line| line.strip_prefix("Gungraun result:")) {

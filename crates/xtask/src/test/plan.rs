@@ -21,7 +21,7 @@ pub(super) struct Step {
     pub(super) deadline: Duration,
     pub(super) needs_build: bool,
     pub(super) needs_tools: bool,
-    /// True if the step starts together with the previous one, because it mostly waits.
+    /// True if the step starts together with the previous one, because the step mostly waits.
     pub(super) beside_the_one_before: bool,
     /// Work that begins with the first step after the build, and uses only processor time that no other program
     /// needs. The step waits until this work has ended, and repeats whatever failed.

@@ -4,9 +4,9 @@
 /// A piece of the source that is not code.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// The byte offset at which it starts, delimiters included.
+    /// The byte offset at which the piece starts, delimiters included.
     pub(crate) at: usize,
-    /// Its text, delimiters included.
+    /// The text of the piece, delimiters included.
     pub(crate) text: String,
 }
 

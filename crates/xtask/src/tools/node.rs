@@ -20,7 +20,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Installs what is missing: the peers, and a current Node from npm if the system's is older.
+    /// Installs what is missing: the peers, and a current Node from npm if the system's Node is too old.
     pub(crate) fn install(log: &Log) -> Result<Self, String> {
         let program = match system_version() {
             Some(major) if major >= OLDEST => PathBuf::from("node"),

@@ -47,7 +47,7 @@ pub(crate) fn wordpress_for_communities(own: Option<&Path>, log: &Log) -> Result
     Ok(tree.to_owned())
 }
 
-/// Copies the settings of these sites into a WordPress.
+/// Copies the settings of the test sites into a WordPress.
 fn configured(tree: &Path) -> Result<(), String> {
     let settings = root::checkout().join("tests/sites/php/wp-config.php");
     let ours = tree.join("wp-config.php");

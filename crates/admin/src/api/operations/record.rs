@@ -28,7 +28,7 @@ const WAITING: usize = 256;
 /// The time between two comments that show that the stream is alive, and between two checks of the reader's rights.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
 
-/// The earliest time that a query can name, in seconds before now.
+/// The longest period before now that a query can cover, in seconds.
 const LONGEST: u64 = 400 * 24 * 60 * 60;
 
 const OUTCOMES: &[&str] = &["ok", "error", "denied", "unknown"];
@@ -140,7 +140,7 @@ struct EventReader {
     sender: BodySender,
     /// The number of events that were dropped and not reported yet.
     dropped: u64,
-    /// The names of the wanted events; all if empty.
+    /// The names of the events to send; if empty, all events are sent.
     kinds: Vec<String>,
     /// The entry in the list of open streams. A stream ends when the credentials that opened it are no longer
     /// valid.

@@ -1,5 +1,5 @@
-//! The forms of requests, and of answers that `changes` and `definitions` build as JSON: they describe these forms in the
-//! `OpenAPI` document. This module must not know how a value is built or read.
+//! The types that describe, in the `OpenAPI` document, the forms of requests, and of answers that `changes` and
+//! `definitions` build as JSON. This module must not know how a value is built or read.
 
 #![expect(dead_code, reason = "most of these types are read by the generator of schemas only")]
 
@@ -54,7 +54,7 @@ pub(super) struct NewServer {
     name: String,
     #[schemars(rename = "type")]
     kind: ServerType,
-    /// `url`, `headers`; `command`, `args`, `cwd`, `env`; or `native`.
+    /// The keys of the configuration: `url` and `headers`; or `command`, `args`, `cwd` and `env`; or `native`.
     config: Option<Map<String, Value>>,
     description: Option<String>,
     api_key: Option<HeaderKey>,
@@ -212,7 +212,7 @@ struct ChangedDefinitions {
 pub(super) struct DefinitionReview {
     id: String,
     policy: String,
-    /// A text that changes as soon as anything here changes.
+    /// The revision of this review: a text that is different once a reviewed definition has changed again.
     revision: String,
     tools: Vec<ChangedTool>,
 }
@@ -224,7 +224,7 @@ struct ChangedTool {
     tool: String,
     /// `changed`, `new` or `vanished`.
     state: String,
-    /// The changed parts.
+    /// The parts of the definition that changed.
     changes: Vec<String>,
     fingerprint: String,
     first_seen_ms: u64,

@@ -1,4 +1,4 @@
-//! The access check: may this caller use that tool, and by which rule?
+//! The page of the access check: whether a caller may use a tool, and by which rule.
 
 use std::sync::Arc;
 

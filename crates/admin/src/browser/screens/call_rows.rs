@@ -11,7 +11,7 @@ use crate::insight::calls::{self, RecordedCall};
 use crate::insight::refusals::CallRefusals;
 use gateway::process::Shard;
 
-/// The number of characters of arguments in a list.
+/// The maximum number of characters of a call's arguments in a list.
 const SHOWN: usize = 120;
 
 /// Returns the row of a call.

@@ -41,7 +41,7 @@ fn memory(memory: MemoryInUse) -> CapRow {
     }
 }
 
-/// Returns the caps without a current use, because they apply to a single message, connection or wait.
+/// Returns the caps that have no current use to show: each applies to a single message, connection or wait.
 fn others(shown: &Value, known: &[CapRow]) -> Vec<CapRow> {
     let all = shown.as_object().into_iter().flatten();
     let one = |(key, value): (&String, &Value)| {

@@ -1,4 +1,5 @@
-//! The consents of callers, which let the gateway act for them at a server, and the people who have signed in here.
+//! The consents of callers, which let the gateway act for them at a server, and the people who have signed in at
+//! this gateway.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! The list of servers, and the form that adds some.
+//! The list of servers, and the form that adds servers.
 
 use http::Response;
 use pages::model::{AddServer, ServerRow, ServerState, ServersFilter, ServersPage};

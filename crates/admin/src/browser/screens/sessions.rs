@@ -1,4 +1,4 @@
-//! Sessions, event streams, and everything that waits.
+//! The page of sessions, event streams, parked calls and queues.
 
 use std::sync::Arc;
 use std::time::Instant;

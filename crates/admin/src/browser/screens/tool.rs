@@ -61,7 +61,7 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     page_reply::ok(page::tool(&request.frame(), &data))
 }
 
-/// Returns the definition as the server lists it; an empty object if it does not.
+/// Returns the definition of a tool as the server lists it; an empty object if the server does not list the tool.
 fn definition(shard: &Shard, server: &str, tool: &str) -> Value {
     let spec = shard.gateway.snapshot.upstreams.iter().find(|spec| *spec.name == *server);
     let found = spec.and_then(|spec| {

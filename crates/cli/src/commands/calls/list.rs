@@ -159,7 +159,8 @@ fn unlisted<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Failure {
 }
 
 impl Args {
-    /// Returns the target's tools with a cache in some profile; none if the target is not a configured server.
+    /// Returns the target's tools for which some profile configures a cache; none if the target is not a configured
+    /// server.
     fn cached_tools(&self, global: &Global) -> Vec<CachedTool> {
         let server = self.words.first().filter(|word| self.place_is_named() && !word.contains("://"));
         // Errors in the configuration are reported when the target is looked up.
@@ -266,7 +267,8 @@ fn table(catalogue: &UpstreamCatalogue, kinds: &[ListedKind], console: &Console)
     if text.is_empty() { "\nIt offers nothing.\n".to_owned() } else { text }
 }
 
-/// Returns the entries of one list, one line for each; with `-v`, the arguments of a tool or a prompt follow it.
+/// Returns the entries of one list, one line for each; with `-v`, the arguments of a tool or a prompt follow its
+/// line.
 fn rows(items: &[Item], is_tools: bool, console: &Console) -> Vec<String> {
     let names: Vec<String> = items.iter().map(|item| shown_name(&item.key)).collect();
     let most = console.out_width.map_or(48, |width| (width / 3).min(48));

@@ -18,7 +18,7 @@ pub(crate) struct ClientFile {
 /// Returns the client with this name.
 ///
 /// # Errors
-/// Fails with the known names.
+/// Fails if no client has this name; the message lists the known names.
 pub(crate) fn client(name: &str) -> Result<&'static ClientApp, Failure> {
     ClientApp::named(name).ok_or_else(|| {
         let names: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
@@ -31,7 +31,7 @@ pub(crate) fn client(name: &str) -> Result<&'static ClientApp, Failure> {
 }
 
 /// Returns the possible locations of a client's settings on this system: the user's own, or those of the project in
-/// this folder.
+/// the current folder.
 pub(crate) fn of_client(client: &'static ClientApp, of_project: bool) -> Vec<ClientFile> {
     let here = std::env::current_dir().unwrap_or_default();
     let own = if cfg!(target_os = "macos") { System::MacOs } else { System::Linux };
@@ -45,7 +45,8 @@ pub(crate) fn of_client(client: &'static ClientApp, of_project: bool) -> Vec<Cli
     client.files.iter().filter(fits).filter_map(place).collect()
 }
 
-/// Returns the settings files that exist, of the user and of the project in this folder.
+/// Returns the existing settings files of a client: those of the user, and those of the project in the current
+/// folder.
 pub(crate) fn existing(client: &'static ClientApp) -> Vec<ClientFile> {
     let mut all = of_client(client, false);
     // In the home folder, a project's file may be the user's.

@@ -68,7 +68,7 @@ impl Settings {
     /// Reads the configuration that a command uses.
     ///
     /// # Errors
-    /// The same as for [`Settings::read`].
+    /// Fails in the same cases as [`Settings::read`].
     pub(crate) fn load(explicit: Option<&Path>) -> Result<Self, Failure> {
         let found = explicit.map(Path::to_path_buf).or_else(|| find(&places()));
         match found {
@@ -80,7 +80,7 @@ impl Settings {
     /// Reads a preset, with a file that extends it.
     ///
     /// # Errors
-    /// The same as for [`Settings::read`].
+    /// Fails in the same cases as [`Settings::read`].
     fn load_preset(preset: Preset, explicit: Option<&Path>) -> Result<Self, Failure> {
         let name = format!("the preset {}", preset.name);
         let mut settings = Self::of_text(preset.text, &name, Path::new(""), None)?;
@@ -204,7 +204,7 @@ pub(crate) struct ConfigSource {
 }
 
 impl ConfigSource {
-    /// Returns the source for a preset, if there is one, and the given or found file.
+    /// Returns the source for a preset, if there is one, and the file that was given or found.
     pub(crate) fn of(preset: Option<Preset>, explicit: Option<&Path>) -> Self {
         let file = explicit.map(Path::to_path_buf);
         let file = file.or_else(|| if preset.is_none() { find(&places()) } else { None });
@@ -214,7 +214,7 @@ impl ConfigSource {
     /// Reads the configuration.
     ///
     /// # Errors
-    /// The same as for [`Settings::read`].
+    /// Fails in the same cases as [`Settings::read`].
     pub(crate) fn load(&self) -> Result<Settings, Failure> {
         match self.preset {
             Some(preset) => Settings::load_preset(preset, self.file.as_deref()),

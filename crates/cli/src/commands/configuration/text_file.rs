@@ -92,7 +92,7 @@ impl TextFile {
         replaced
     }
 
-    /// Writes a text to a new file with the owner and the permissions of the present one.
+    /// Writes a text to a new file with the owner and the permissions of the existing file.
     fn write(&self, fresh: &Path, text: &str, has_secret: bool) -> io::Result<()> {
         // Because of the lock, a file of this name can only be left over from a command that was killed.
         match fs::remove_file(fresh) {

@@ -14,7 +14,7 @@ use crate::output::failure::Failure;
 use crate::output::moment::{self, short};
 use crate::output::options::Global;
 
-/// The principal of approvals on the command line, in the record of calls.
+/// The principal that the record of calls shows for approvals on the command line.
 const PRINCIPAL: &str = "cli";
 
 const EXAMPLES: &str = "\

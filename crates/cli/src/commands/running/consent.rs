@@ -61,10 +61,9 @@ pub(crate) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
                 let told = json!({"server": server, "caller": caller, "revoked": true});
                 return console.print(&told.to_string());
             }
-            let whose = caller
-                .as_ref()
-                .map_or("for all callers".to_owned(), |caller| format!("of {}", one_line(caller)));
-            console.print(&format!("The consent to {} {whose} is revoked.", one_line(server)))
+            let whose =
+                caller.as_ref().map_or("all callers'".to_owned(), |caller| format!("{}'s", one_line(caller)));
+            console.print(&format!("Revoked {whose} consent to {}.", one_line(server)))
         }
     }
 }

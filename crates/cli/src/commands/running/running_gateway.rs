@@ -19,7 +19,7 @@ use crate::output::status_line;
 pub(crate) struct RunningGateway<'c> {
     console: &'c Console,
     client: ControlClient,
-    /// Taken when this value is dropped.
+    /// The runtime for the requests; it is taken out when this value is dropped.
     runtime: Option<Runtime>,
 }
 
@@ -48,7 +48,7 @@ impl<'c> RunningGateway<'c> {
     /// Sends a request; returns the answer, which is `null` if it is empty.
     ///
     /// # Errors
-    /// The same as for [`Self::get`].
+    /// Fails in the same cases as [`Self::get`].
     pub(crate) fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, Failure> {
         self.run(async |client| self.asked(client.send(method, path, body)).await)
     }
@@ -89,7 +89,7 @@ impl<'c> RunningGateway<'c> {
     /// Opens a stream of events.
     ///
     /// # Errors
-    /// The same as for [`Self::get`].
+    /// Fails in the same cases as [`Self::get`].
     pub(crate) async fn events(&self, path: &str) -> Result<ControlEvents, Failure> {
         self.client.events(path).await.map_err(|e| failed(&e))
     }

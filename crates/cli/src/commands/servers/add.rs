@@ -188,7 +188,7 @@ fn note_secret(line: usize, console: &Console) {
 }
 
 impl Args {
-    /// Returns the text of the file with the server.
+    /// Returns the text of the file to which the server has been added.
     fn edited(&self, name: &str, entry: &Value, file: &ConfigFile, old: &str) -> Result<String, Failure> {
         let failed = |fault: config::EditFault| {
             Failure::usage(format!("{}: {}", file.shown.display(), fault.message)).help(fault.help)
@@ -215,7 +215,8 @@ impl Args {
         Ok(self.yes || self.dry_run || confirmed(&question, console)?)
     }
 
-    /// Looks up a server of a registry or a bundle; returns its name in the configuration. There is nothing to look up for a URL or a command.
+    /// Looks up the server in a registry or a bundle, and returns its name in the configuration with its proposal.
+    /// For a URL or a command, nothing is looked up, and there is no proposal.
     fn found(&self, file: &ConfigFile) -> Result<(String, Option<Proposal>), Failure> {
         let folder = crate::commands::configuration::text_file::folder_of(&file.path);
         match (&self.url, self.command.is_empty(), ServerName::parse(&self.name)) {
@@ -294,7 +295,8 @@ impl Args {
         values.chain(headers).chain(self.url.clone()).any(|value| !value.contains("${"))
     }
 
-    /// Returns the next steps for the user. `config` is the new configuration, if it is known without the unset variables.
+    /// Returns the next steps for the user. `config` is the new configuration; `None` if it depends on unset
+    /// variables.
     fn next(&self, name: &str, file: &ConfigFile, config: Option<&Config>, unset: &[String]) -> Vec<String> {
         let mut steps = Vec::new();
         if self.dry_run {

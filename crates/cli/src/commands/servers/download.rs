@@ -1,4 +1,4 @@
-//! A document or a file from the network, for commands that add servers. This module must not know what it contains.
+//! Downloads documents and files, for commands that add servers. This module must not know what they contain.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use transport::net::{Client, ClientLimits, Trust, collect};
 
 use crate::output::failure::Failure;
 
-/// The time for a whole download.
+/// The time limit for a whole download.
 const WITHIN: Duration = Duration::from_mins(5);
 
 /// The number of redirects that are followed: the addresses of releases redirect to a storage service.

@@ -23,7 +23,7 @@ pub(crate) fn parse(text: &str) -> Result<SocketAddr, String> {
 /// Refuses an address that other machines can reach, because anybody could call every tool there.
 ///
 /// # Errors
-/// Fails unless `insecure` is set.
+/// Fails if other machines can reach an address, unless `insecure` is set.
 pub(crate) fn refuse_open(addresses: &[SocketAddr], insecure: bool) -> Result<(), Failure> {
     let Some(open) = addresses.iter().find(|address| !is_loopback(address.ip())) else { return Ok(()) };
     if insecure {
@@ -44,7 +44,7 @@ pub(crate) fn refuse_open(addresses: &[SocketAddr], insecure: bool) -> Result<()
 /// Refuses management without authentication on an address that other machines can reach: a manager can start programs.
 ///
 /// # Errors
-/// Fails unless managers have to authenticate.
+/// Fails if other machines can reach an address, unless callers have to authenticate (`asks`).
 pub(crate) fn refuse_open_management(addresses: &[SocketAddr], asks: bool) -> Result<(), Failure> {
     let Some(open) = addresses.iter().find(|address| !asks && !is_loopback(address.ip())) else {
         return Ok(());

@@ -1,5 +1,5 @@
-//! The credentials that clients send, as the first screen shows them: Dragoman's own, and those of a site that requests name.
-//! This module must not know how a client is configured.
+//! The credentials that clients send, as the first screen shows them: credentials for Dragoman itself, and
+//! credentials for the site that a request names. This module must not know how a client is configured.
 
 use std::fmt::Write as _;
 
@@ -22,8 +22,8 @@ pub(crate) struct Credentials {
 }
 
 impl Credentials {
-    /// Chooses the simplest of the configured methods; preferably one that clients handle by themselves. `file` is the absolute
-    /// path of the configuration.
+    /// Chooses the simplest of the configured authentication methods, preferably one that clients handle by
+    /// themselves. `file` is the absolute path of the configuration.
     pub(crate) fn of(config: &Config, file: Option<&str>) -> Self {
         let mut all = Self::of_sites(config);
         if let Some((value, how)) = own(config, file) {
@@ -81,8 +81,8 @@ impl Credentials {
     }
 }
 
-/// Dragoman's own credential: the value of the header, if there is a fixed one, and the way to get it. `None` if no credential
-/// is needed.
+/// The credential for Dragoman itself: the value of the header, if the value has a fixed form, and the way to get
+/// the credential. `None` if no credential is needed.
 fn own(config: &Config, file: Option<&str>) -> Option<(Option<&'static str>, String)> {
     let auth = &config.auth;
     let config = file.map(|file| format!(" --config {file}")).unwrap_or_default();

@@ -63,7 +63,7 @@ enum Runtime {
     WorkStealing,
 }
 
-/// Serves until it is told to stop.
+/// Serves until the process is asked to stop.
 pub(crate) fn run(args: &Args, global: &Global, console: &Console) -> Result<(), Failure> {
     let explicit = global.config.as_deref();
     let source = ConfigSource::of(args.preset, explicit);
@@ -113,7 +113,7 @@ fn fitted(args: &Args, mut settings: Settings) -> Result<Settings, Failure> {
 }
 
 /// Returns the origin at which clients reach a gateway with TLS: `publicUrl`, or else a name in the certificate.
-/// Without TLS, the origin is that of the address.
+/// Returns `None` without TLS: clients then use the listening address.
 fn origin(config: &Config, addresses: &[SocketAddr]) -> Option<String> {
     config.tls.as_ref()?;
     let here = addresses.first().map(|first| tls::origin(config, address::here(*first)));

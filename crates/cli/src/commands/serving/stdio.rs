@@ -13,9 +13,10 @@ use crate::output::options::Global;
 use crate::preset::{self, Preset};
 use gateway::Options;
 
-/// The time for which the first list waits for servers that start together with their client. This wait applies if the servers are
-/// not known yet and the configuration sets no other time. Some clients that start commands list only once; with this wait, they
-/// see all servers. Servers that answered during an earlier run are shown immediately.
+/// The time for which the first list waits for servers that are still starting. This wait applies if the lists of
+/// these servers are not known yet, and the configuration sets no other time. Some clients that start Dragoman as a
+/// command request each list only once; without this wait, they would miss the tools of these servers. Servers that
+/// answered during an earlier run are shown immediately.
 const CHILD_WAIT: Duration = Duration::from_secs(8);
 
 const EXAMPLES: &str = "\

@@ -201,8 +201,8 @@ fn clients(about: &Welcome<'_>, url: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The entry for a client that starts programs. If requests name their site or people sign in, `mcp-remote`
-/// connects to the running gateway, because a program supports neither.
+/// The entry for a client that starts programs. If requests name their site or people sign in, which is impossible
+/// over stdio, the program is `mcp-remote`, and it connects to the running gateway.
 fn desktop(about: &Welcome<'_>, credentials: &Credentials, url: &str, args: &[&str]) -> Value {
     let sites = Credentials::of_sites(about.config).headers;
     if sites.is_empty() && about.config.auth.login.is_none() {

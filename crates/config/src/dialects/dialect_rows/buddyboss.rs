@@ -70,7 +70,8 @@ pub(super) fn row() -> Dialect {
     }
 }
 
-/// The order of the checks. A message without an id is not checked any further, so a wrong version is reported first.
+/// The order of the checks. The version comes before the id, because a message without an id is not checked any
+/// further.
 const ORDER: [Check; 6] =
     [Check::Version, Check::Id, Check::Method, Check::Params, Check::Known, Check::Initialized];
 

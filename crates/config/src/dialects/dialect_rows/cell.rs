@@ -80,7 +80,7 @@ pub trait Cell {
     /// The kind of value.
     const KIND: CellKind;
 
-    /// Takes a configured value.
+    /// Sets the value from the configuration.
     ///
     /// # Errors
     /// Returns the fault, worded to follow the column's name.

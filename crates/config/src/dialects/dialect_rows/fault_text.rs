@@ -42,7 +42,8 @@ pub struct FaultText {
     pub message: Text,
     /// The HTTP status of the answer.
     pub status: u16,
-    /// The channel for a failed call: an error or a result. Any other fault is reported as an error.
+    /// The way in which a failed call is reported: as an error or as a result. Other faults are always reported as
+    /// errors.
     pub channel: Channel,
     /// The `data` of the error, with placeholders.
     pub data: Option<Template>,

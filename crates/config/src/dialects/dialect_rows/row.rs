@@ -354,7 +354,7 @@ fn handshake_versions() -> Vec<Text> {
     all.map(|era| text(era.version)).collect()
 }
 
-/// The requests that make sense without a session.
+/// The methods of all requests that make sense without a session.
 fn all_methods() -> Vec<Text> {
     let methods = [
         Method::Initialize,

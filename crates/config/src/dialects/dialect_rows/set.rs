@@ -59,8 +59,8 @@ impl Dialect {
         Self::COLUMNS.iter().find(|column| column.name == name)
     }
 
-    /// This row, adapted to pipes: every message is JSON-RPC, and a message without an id is not answered. A client that waits
-    /// for the answer to a request with an id gets an answer.
+    /// This row, adapted to pipes, which carry only JSON-RPC: a request with an id always gets a JSON-RPC answer,
+    /// even for a fault with a body of its own; a message without an id gets no answer.
     #[must_use]
     pub fn over_pipes(&self) -> Self {
         let mut row = self.clone();

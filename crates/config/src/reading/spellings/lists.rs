@@ -155,7 +155,7 @@ impl<K: Clone + Eq + Hash + AsRef<str>, V: Clone, S: Spelling<V>> Spelling<Index
     }
 }
 
-/// A mapping in the form in which operators may see it; `null` if it is empty.
+/// A mapping as operators see it; `null` if it is empty.
 pub(crate) fn shown_mapping<K, V>(
     values: &IndexMap<K, V>,
     key: impl Fn(&K) -> String,

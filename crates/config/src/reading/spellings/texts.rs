@@ -145,10 +145,10 @@ impl Spelling<PathBuf> for File {
     }
 }
 
-/// A value whose spelling the schema describes.
+/// A spelling whose schema is given separately.
 pub(crate) struct Spelt<S> {
     pub(crate) spelling: S,
-    /// Members of the schema, a JSON object.
+    /// Returns the schema.
     pub(crate) schema: fn() -> Schema,
 }
 

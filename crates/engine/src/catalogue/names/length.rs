@@ -36,13 +36,14 @@ impl NameLimit {
         Self { most, spares_plain: false, family: None }
     }
 
-    /// The limit of a dialect, whose names are fixed: only names that Dragoman forms are shortened, to 64 characters.
+    /// The limit for a dialect. Servers' own names stay as they are; names that Dragoman forms are shortened to 64
+    /// characters.
     pub const fn of_dialect() -> Self {
         Self { most: MAX_NAME, spares_plain: true, family: None }
     }
 
-    /// The same limit for clients of a family that also restricts characters. Characters other than letters, digits, `_` and
-    /// `-` become `_`.
+    /// Adapts the limit to a family of clients, which also restricts the characters of names. Characters other than
+    /// letters, digits, `_` and `-` become `_`.
     #[must_use]
     pub fn for_family(self, family: Option<&'static SchemaFamily>) -> Self {
         let most = family.map_or(self.most, |family| self.most.min(family.longest_name));
@@ -59,7 +60,8 @@ impl NameLimit {
         !self.spares_plain
     }
 
-    /// Returns true if `name` is the short form that an item's name had before clients' prefixes were counted.
+    /// Returns true if `name` is the short form that earlier versions of Dragoman gave to this item. Those versions
+    /// did not count the prefixes that clients add.
     pub(in crate::catalogue) fn was_called(self, identity: &str, name: &str) -> bool {
         !is_within(identity, self.most) && shortened_to(identity, MAX_NAME) == name
     }

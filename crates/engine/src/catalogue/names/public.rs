@@ -61,8 +61,8 @@ impl<'a> PublicNames<'a> {
         Self { kind, naming, limit, servers, owners, identities }
     }
 
-    /// Returns true if a name starts with another server's prefix (`server__`). If such names were allowed, a
-    /// server could receive the calls to that server's items, or the access that rules grant to them.
+    /// Returns true if a name starts with the prefix of another server (`OTHER__`). If such names were allowed,
+    /// `server` could receive the calls to the other server's items, or the access that rules grant to those items.
     fn is_anothers(&self, server: &str, name: &str) -> bool {
         let is_prefix =
             |other: &str| name.strip_prefix(other).is_some_and(|rest| rest.starts_with(SEPARATOR));
@@ -82,7 +82,8 @@ impl<'a> PublicNames<'a> {
         }
     }
 
-    /// Returns true if a name is one of the further short forms of an item's name.
+    /// Returns true if a name is one of the alternative short forms, which are used if the first short form of an
+    /// item's name belongs to another item.
     fn is_short_form(&self, server: &str, own: &str, name: &str) -> bool {
         self.short_forms(server, own).any(|form| form == name)
     }

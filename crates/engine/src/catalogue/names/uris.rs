@@ -197,7 +197,7 @@ impl NameBook {
         PlainUri::Firm
     }
 
-    /// The servers with URIs that carry their server's name, and those URIs of absent servers that other servers
+    /// The servers that have URIs with the server's name in them, and the URIs of absent servers that other servers
     /// list as well. A server is absent if `is_present` is false for it.
     pub(in crate::catalogue) fn contested_uris(
         &self,

@@ -73,7 +73,7 @@ impl<'a> Claims<'a> {
 
 impl Claim<'_> {
     /// Returns true if the server had the template before. A template whose public form carries the server's name
-    /// does not count: clients use it only for URIs with that name.
+    /// claims nothing: clients use it only for URIs with that name.
     fn is_known(&self, book: &NameBook) -> bool {
         let (kind, shape) = (ListKind::Templates, shape(self.template));
         let is_plain = book.name(kind, self.server, &shape).is_none_or(|public| **public == *shape);

@@ -4,7 +4,7 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | [`public`] | the decision which URIs carry their server's name, and the table of own and public URIs |
+//! | [`public`] | decides which URIs carry their server's name; contains the table of own and public URIs |
 //! | [`claims`] | the URIs that servers claim by their templates |
 //! | [`links`] | the links of MCP Apps in `_meta` |
 //! | [`messages`] | the URIs in a server's messages |

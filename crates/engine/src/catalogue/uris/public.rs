@@ -33,9 +33,10 @@ pub(in crate::catalogue) type ToolLinks = SmallVec<[(String, String); 1]>;
 /// The public URIs of a profile's servers.
 #[derive(Debug, Default)]
 pub(in crate::catalogue) struct PublicUris {
-    /// The servers, present or not, with public URIs that carry their server's name.
+    /// The servers that have public URIs with the server's name in them. Absent servers are included.
     marking: Vec<(Arc<str>, UpstreamId)>,
-    /// The URIs and templates whose public form is different, with that form; `None` if there is none.
+    /// The URIs and templates whose public form differs from the server's own, with the public form; `None` if
+    /// there is no public form.
     changed: HashMap<(ListKind, UpstreamId), HashMap<String, Option<String>>>,
     /// The links of tools to pages.
     links: HashMap<UpstreamId, HashMap<String, ToolLinks>>,
@@ -236,7 +237,7 @@ impl PublicUris {
         links.is_some_and(|tools| tools.values().flatten().any(|(own, public)| own != public))
     }
 
-    /// The servers, present or not, with public URIs that carry their server's name.
+    /// The servers that have public URIs with the server's name in them. Absent servers are included.
     pub(in crate::catalogue) fn marking(&self) -> &[(Arc<str>, UpstreamId)] {
         &self.marking
     }

@@ -59,7 +59,8 @@ fn remote_references_are_never_fetched() {
     assert_eq!(check(r#"{"$ref":"file:///etc/passwd"}"#, Some("{}")), Ok(()));
 }
 
-/// Alternatives that refer to alternatives: each of the `levels` doubles the number of paths.
+/// A schema whose alternatives refer to further alternatives, in this many levels. Each level doubles the number of
+/// paths.
 fn doubling(levels: usize) -> String {
     let defs: Vec<String> = (1..=levels)
         .map(|n| {
@@ -133,7 +134,7 @@ fn large_arguments_are_checked_as_far_as_there_is_time() {
     assert_eq!(check(schema, Some(&rows(2_000_000))), Ok(()));
 }
 
-/// Parts that all apply to `x`; each of the `levels` has twice as many as the one below.
+/// A schema in which all parts apply to `x`. Each of the levels has twice as many parts as the level below.
 fn all_of(levels: usize, leaf: &str) -> String {
     doubling(levels).replace("anyOf", "allOf").replace(r#"{"type":"string"}"#, leaf)
 }

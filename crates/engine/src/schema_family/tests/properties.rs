@@ -84,7 +84,7 @@ fn merged(mut one: Value, other: Value) -> Value {
     one
 }
 
-/// Schemas with nested ones.
+/// Schemas, some of which contain other schemas.
 fn schema() -> BoxedStrategy<Value> {
     let all = typed().prop_recursive(4, 24, 3, |inner| {
         let properties = vec((name(), inner.clone()), 0..4).prop_map(|all| Value::Object(all.into_iter().collect()));

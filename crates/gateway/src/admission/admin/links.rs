@@ -1,4 +1,5 @@
-//! One-time links: each opens the pages once, within a quarter of an hour. This module must not know addresses.
+//! One-time links: each opens the operators' pages once, within a quarter of an hour. This module must not know
+//! addresses.
 
 use std::time::{Duration, Instant};
 

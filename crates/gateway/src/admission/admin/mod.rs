@@ -24,7 +24,7 @@ use sessions::{AdminSessions, Lifetimes};
 
 use crate::admission::auth::Logins;
 
-/// The callers that may open the pages, according to the configuration.
+/// The people who may open the operators' pages, according to the configuration.
 #[derive(Debug)]
 pub struct AdminDoor {
     /// The accounts that may log in.
@@ -34,7 +34,7 @@ pub struct AdminDoor {
 }
 
 impl AdminDoor {
-    /// Sets up the admission that the configuration describes; `None` if there are no pages.
+    /// Sets up admission as configured; `None` if there are no operators' pages.
     ///
     /// # Errors
     /// Returns the operator whose hash is invalid, and the reason.
@@ -46,10 +46,10 @@ impl AdminDoor {
     }
 }
 
-/// The state of admissions to the pages. It outlives a change of the configuration.
+/// The state of admission to the operators' pages. It outlives a change of the configuration.
 #[derive(Debug, Default)]
 pub struct AdminState {
-    /// The links that open the pages once.
+    /// The links that open the operators' pages once.
     pub links: Mutex<OneTimeLinks>,
     /// The open sessions of operators.
     pub sessions: Mutex<AdminSessions>,

@@ -17,7 +17,8 @@ const LAG: usize = 1024;
 /// The length of a time window of [`Pace`], in milliseconds.
 const WINDOW: u64 = 250;
 
-/// The number of entries that are passed on within a window: this many successful calls, and this many other entries.
+/// The maximum number of successful calls that are passed on within a window, and also the maximum number of other
+/// entries.
 const PER_WINDOW: u64 = 5;
 
 /// The entries that a reader receives.
@@ -56,14 +57,14 @@ impl ReaderGroup {
     }
 }
 
-/// The numbers of entries since the start, counted only while somebody watched.
+/// The numbers of calls since the start, counted only while somebody watched.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WatchedCounts {
     /// The number of calls.
     pub calls: u64,
-    /// The calls that failed.
+    /// The number of calls that failed.
     pub errors: u64,
-    /// The calls that were not passed on to readers.
+    /// The number of calls that were not passed on to readers.
     pub left_out: u64,
 }
 

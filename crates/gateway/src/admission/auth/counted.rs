@@ -7,7 +7,7 @@ use std::sync::Arc;
 use engine::access::{Calls, Principal};
 use parking_lot::Mutex;
 
-/// The number of principals at which those without running calls are dropped.
+/// The number of principals at which the counts of principals without running calls are dropped.
 const MANY: usize = 8192;
 
 /// The counts, by the principals' ids.

@@ -16,8 +16,9 @@ use super::denied::{NotAdmitted, Refused};
 /// The time for which a token is trusted before it is looked up again. If this process ends the sign-in, the token
 /// is refused at once.
 const HOLDS: Duration = Duration::from_secs(5);
-/// The time for which streams stay open without a further request from their caller: for a person who only listens,
-/// the site is not asked again. If this process ends the sign-in, its streams close within a second.
+/// The time for which a user's streams stay open after the user's last request. A user who only listens sends no
+/// requests, so the site would not be asked about the user again; the limit ends such streams. If this process ends
+/// the sign-in, its streams close within a second.
 const LASTS_MS: u64 = 15 * 60 * 1000;
 
 /// The method of authentication.
@@ -81,8 +82,8 @@ impl Authenticator {
         self.methods.login.as_ref().map(|login| &login.server)
     }
 
-    /// Adds the metadata address of the resource at `path` to the challenge of a refusal, if people can sign in
-    /// here (RFC 9728, 5.1).
+    /// If people can sign in here, adds the address of the metadata of the resource at `path` to a refusal's
+    /// challenge (RFC 9728, 5.1).
     pub(crate) fn naming_resource(&self, mut refused: NotAdmitted, path: &str) -> NotAdmitted {
         if let (NotAdmitted::Denied(denied), Some(login)) = (&mut refused, &self.methods.login) {
             denied.challenge =

@@ -27,8 +27,8 @@ const WITHIN: Duration = Duration::from_secs(10);
 const LONGEST: usize = 256 * 1024;
 /// The time after which to retry, if the site does not specify one.
 const RETRY: Duration = Duration::from_secs(10);
-/// The time for which streams stay open without a further request from their user: for a user who only listens, the
-/// site is not asked again.
+/// The time for which a user's streams stay open after the user's last request. A user who only listens sends no
+/// requests, so the site would not be asked about the user again; the limit ends such streams.
 const LASTS: Duration = Duration::from_mins(15);
 /// The maximum length of an accepted user name, in bytes.
 const LONGEST_NAME: usize = 256;

@@ -99,7 +99,8 @@ pub fn refuse_foreign_page(headers: &HeaderMap) -> Option<Response<Body>> {
     Some(answer::refusal(StatusCode::FORBIDDEN, message))
 }
 
-/// Returns a header that may occur only once. With two values, another program could use the other one.
+/// Returns a header that may occur only once. If it occurred twice, another program could use a different value
+/// than Dragoman does.
 fn only<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,

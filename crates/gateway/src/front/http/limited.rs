@@ -29,8 +29,9 @@ pub(super) fn count(shard: &Shard, entry: &AdmittedRequest, headers: &HeaderMap)
     shard.gateway.rates.check(&entry.identity, headers, profile, None)
 }
 
-/// Counts the requests in a POST. Either all requests of an array are counted or none, so a refused client loses
-/// nothing. Responses and notifications are not limited, because others wait for them.
+/// Counts the requests in a POST. The requests of an array are counted all together or not at all, so a refused
+/// array does not use up any quota. Responses and notifications are not limited, because running calls may wait for
+/// them.
 ///
 /// # Errors
 /// Returns the refusal if a limit was exceeded.

@@ -13,16 +13,16 @@ use super::{answer, body, guard};
 use crate::process::Shard;
 use transport::net::Arrived;
 
-/// The maximum size of a body, in bytes. Anybody may send one.
+/// The maximum size of a request body, in bytes. Anybody may send such a request without signing in.
 const LONGEST: usize = 64 * 1024;
 
-/// Returns the server that answers at this path, if people can sign in here.
+/// Returns the authorization server if it answers at this path; `None` if people cannot sign in at this gateway.
 pub(super) fn at<'s>(shard: &'s Shard, path: &str) -> Option<&'s Arc<AuthorizationServer>> {
     let is_ours = AuthorizationServer::is_at(path) || AuthorizationServer::resource_of(path).is_some();
     shard.door.sign_in().filter(|_| is_ours)
 }
 
-/// Answers a request to the server.
+/// Answers a request to the authorization server.
 pub(super) async fn respond(
     shard: &Shard,
     server: &AuthorizationServer,

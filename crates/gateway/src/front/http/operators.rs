@@ -1,5 +1,5 @@
-//! The endpoints for operators, as this crate needs them: the crate `admin` implements them, and the program passes them to
-//! [`serve`](crate::serve). This module must not know what operators see.
+//! The interface of the endpoints for operators: the crate `admin` implements it, and the program passes the
+//! implementation to [`serve`](crate::serve). This module must not know what operators see.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ pub const ADMIN_ROOT: &str = "/admin";
 /// The path below which the management API is served.
 pub const API_ROOT: &str = "/api/";
 
-/// The path of the figures of the process.
+/// The path of the metrics of the process.
 pub const METRICS_PATH: &str = "/metrics";
 
-/// The pages, the management API, and the figures of a process.
+/// The operators' pages, the management API, and the metrics of a process.
 pub trait OperatorEndpoints: Send + Sync + 'static {
     /// Answers a request for a page below `/admin`.
     fn page<'a>(

@@ -254,8 +254,8 @@ async fn request(
     answer::events(body)
 }
 
-/// A call whose client waits for the first item. A client that closes the connection in the meantime has not cancelled
-/// the call, so the call continues without the client.
+/// A call whose client waits for the first message. Closing the connection in the meantime does not cancel the
+/// call; the call continues without the client.
 struct Attended<'a> {
     shard: &'a Arc<Shard>,
     session: &'a Arc<Session>,
@@ -273,7 +273,7 @@ impl Attended<'_> {
         first
     }
 
-    /// Takes the call out, so other code can continue to run it.
+    /// Returns the running call, so other code can continue to run it.
     fn leave(mut self) -> Option<(Running, Option<Change>)> {
         Some((self.running.take()?, self.change.take()))
     }

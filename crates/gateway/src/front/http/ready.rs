@@ -12,7 +12,7 @@ use upstream::health::HealthReport;
 use super::answer;
 use crate::process::Shard;
 
-/// A server that counts for readiness, and its state.
+/// A server whose state decides if Dragoman is ready, and this state.
 struct CountedServer {
     name: Option<String>,
     health: HealthReport,
@@ -30,8 +30,8 @@ pub(super) fn ready(shard: &Shard) -> Response<Body> {
     }
 }
 
-/// Returns the servers that count for readiness. A server that requires each caller's own consent counts only if it
-/// has a state that all callers share.
+/// Returns the servers whose states decide if Dragoman is ready. A server that requires each caller's own consent
+/// is included only if it has a state that all callers share.
 fn counted(shard: &Shard) -> Vec<CountedServer> {
     let gateway = &shard.gateway;
     let (servers, hides_names) = (&gateway.standing.config().mcp_servers, shard.door.asks());

@@ -41,7 +41,7 @@ pub(super) const MESSAGES: &str = "/message";
 /// The query parameter that names a session.
 const SESSION: &str = "sessionId";
 
-/// The number of messages from a client that may wait for earlier messages.
+/// The maximum number of messages from a client that wait until earlier messages have been processed.
 const AHEAD: usize = 16;
 
 /// The maximum time that a client's next message waits for room in the queue.

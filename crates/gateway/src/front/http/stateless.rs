@@ -33,7 +33,7 @@ use crate::session::streams::{SILENCE, event};
 /// The number of events that may wait for a client that reads slowly.
 const BEHIND: usize = 64;
 
-/// The time for finishing a long answer and for the client to read its last event.
+/// The time limit for reading a long answer completely, and for the client to read the last event of the answer.
 const LONG_TIME: Duration = Duration::from_mins(1);
 
 /// The interval of keep-alive events on an idle stream.
@@ -96,7 +96,7 @@ pub(super) async fn answer(
     }
 }
 
-/// The headers of an HTTP request, through the interface that the engine reads.
+/// The headers of an HTTP request, with the interface through which the engine reads headers.
 struct RequestHeaders<'a>(&'a HeaderMap);
 
 impl Headers for RequestHeaders<'_> {
@@ -124,10 +124,10 @@ fn mirrored(headers: &HeaderMap) -> Result<Mirrored<'_>, EraFault> {
     })
 }
 
-/// The error if the lines of one header differ.
+/// The error if a header occurs several times with different values.
 struct Differ;
 
-/// Returns the value of a header, if all lines of that header agree.
+/// Returns the value of a header. A header may occur several times if all its values are equal.
 fn header_value(headers: &HeaderMap, name: impl AsHeaderName) -> Result<Option<&[u8]>, Differ> {
     let mut lines = headers.get_all(name).iter();
     let first = lines.next();

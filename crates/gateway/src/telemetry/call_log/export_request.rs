@@ -47,7 +47,7 @@ fn record(message: &mut Protobuf<'_>, call: &LoggedCall, observed: u64) {
     message.bytes(12, if is_operation(entry) { OPERATION } else { CALL }.as_bytes());
 }
 
-/// Operations are recorded without a request.
+/// Returns true for the entry of an operator's operation, which has no request.
 fn is_operation(entry: &AuditEntry) -> bool {
     entry.request_bytes == 0
 }
@@ -61,7 +61,7 @@ fn severity(outcome: CallOutcome) -> (u64, &'static str) {
     }
 }
 
-/// The text of the record for people: the request and its outcome.
+/// The text of a log record, for people: the request and its outcome.
 fn body_of(entry: &AuditEntry) -> String {
     let (method, outcome) = (&entry.method, entry.outcome.as_str());
     match &entry.tool {

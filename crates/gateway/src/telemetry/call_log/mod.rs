@@ -54,7 +54,7 @@ impl CallLog {
         (settings, variables.complaints)
     }
 
-    /// Accepts an entry without its arguments, which may contain secrets.
+    /// Adds an entry to the queue. Its arguments are left out, because they may contain secrets.
     pub(crate) fn accept(&self, entry: &AuditEntry, trace: Option<TraceContext>) {
         let entry = AuditEntry { arguments: None, ..entry.clone() };
         self.queue.accept(LoggedCall { entry, trace });

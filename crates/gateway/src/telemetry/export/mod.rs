@@ -7,7 +7,7 @@
 //! | `queue` | the queue in front of the sender |
 //! | `sender` | the task that sends batches |
 //! | `protobuf` | the wire format |
-//! | `envelope` | the parts of a post that every signal has: this program, attributes, the collector's complaint |
+//! | `envelope` | the parts of a post that every signal has: this program, attributes, the collector's rejection |
 
 mod envelope;
 mod protobuf;

@@ -146,7 +146,7 @@ fn encoded<T: Export>(resource: &[(String, String)], batch: &[T], gzip: bool) ->
     encoder.finish().ok().map(Bytes::from)
 }
 
-/// Sends items until the gateway stops; returns the collector for the last ones.
+/// Sends items until the gateway stops; then returns the collector, to which the last items are sent.
 pub(crate) async fn send_until_stopped<T: Export>(
     mut collector: Collector,
     queue: Arc<ExportQueue<T>>,

@@ -12,7 +12,7 @@ pub(in crate::telemetry) struct Signal {
     pub(in crate::telemetry) name: &'static str,
     /// The signal's path below a common endpoint.
     pub(in crate::telemetry) path: &'static str,
-    /// The prefix of the names of the signal's batch variables.
+    /// The prefix of the variables that configure the batches of the signal.
     pub(in crate::telemetry) batches: &'static str,
     /// The default for the maximum time that an item waits for further items, in milliseconds.
     pub(in crate::telemetry) delay: u64,
@@ -53,7 +53,7 @@ pub(in crate::telemetry) struct Variables<'a> {
 }
 
 impl<'a> Variables<'a> {
-    /// Creates the view; no errors have been found yet.
+    /// Creates a view of the environment, without any errors; `lookup` returns the value of a variable.
     pub(in crate::telemetry) fn new(lookup: &'a dyn Fn(&str) -> Option<String>) -> Self {
         Self { lookup, complaints: Vec::new() }
     }
@@ -63,7 +63,8 @@ impl<'a> Variables<'a> {
         (self.lookup)(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
     }
 
-    /// Returns the value of a signal's own variable, or else of the common one.
+    /// Returns the value of the signal's own variable or, if that variable is not set, of the variable for all
+    /// signals.
     fn of(&self, signal: &Signal, name: &str) -> Option<String> {
         let own = self.text(&format!("OTEL_EXPORTER_OTLP_{}_{name}", signal.name));
         own.or_else(|| self.text(&format!("OTEL_EXPORTER_OTLP_{name}")))

@@ -12,7 +12,7 @@ pub(super) struct Sampler {
     pub(super) root: Root,
 }
 
-/// The decision about requests whose sender has not decided.
+/// The decision about a request whose sender has not decided if it is traced.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Root {
     /// All requests are traced.
@@ -25,7 +25,7 @@ pub(super) enum Root {
 }
 
 impl Root {
-    /// Returns the decision that traces this share of requests.
+    /// Returns the decision by which this share of all requests is traced.
     pub(super) fn ratio(ratio: f64) -> Self {
         if ratio >= 1.0 {
             return Self::All;

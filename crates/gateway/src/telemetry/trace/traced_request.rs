@@ -66,7 +66,7 @@ pub(crate) struct TracedEnd {
     pub(crate) upstream: Option<Arc<str>>,
     /// The time at which the whole request had arrived.
     pub(crate) started: Instant,
-    /// The time at which its answer was handed over.
+    /// The time at which the answer was handed to the transport.
     pub(crate) ended: Instant,
     /// The times at which the request was sent and at which the last message from its server arrived.
     pub(crate) sent: Option<(Instant, Instant)>,

@@ -9,7 +9,7 @@ use serde_json::json;
 pub(super) enum Value {
     /// A whole number, exact.
     Int(i128),
-    /// A number of double precision; finite.
+    /// A finite double-precision number.
     Float(f64),
     /// A boolean.
     Flag(bool),
@@ -68,7 +68,7 @@ impl FormulaFault {
         Self::new(FormulaFaultKind::Arithmetic, message, "check the numbers that go into this function")
     }
 
-    /// A fault about a value of the wrong kind.
+    /// The fault of a value of the wrong type; `what` describes the expected value.
     pub(super) fn wanted(what: &'static str) -> Self {
         Self::new(
             FormulaFaultKind::Validation,
@@ -84,7 +84,7 @@ impl FormulaFault {
 }
 
 impl Value {
-    /// A number of double precision.
+    /// A double-precision number.
     ///
     /// # Errors
     /// Fails if the value is infinite or not a number.

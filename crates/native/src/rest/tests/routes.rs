@@ -1,5 +1,6 @@
-//! Checks rows against the route tables of real sites. Each request of a tool must match a route of the site, with a method of
-//! that route and parameters that the route knows, of the right types, and with all required ones.
+//! Checks rows against the route tables of real sites. Each request of a tool must match a route of the site, and
+//! use a method of that route. It must contain all parameters that the route requires, and only parameters that the
+//! route declares, with values of the declared types.
 //!
 //! The tables next to this file are recorded: `cargo xtask routes INDEX.json > TABLE`, where INDEX.json is the answer of
 //! a site with every feature enabled to `GET /wp-json/?context=help` (for a community plugin, only its own namespace).

@@ -11,8 +11,8 @@ use crate::json::{MAX_DEPTH, Members, Splice};
 /// The extension for long-running work (SEP-2663).
 const TASKS: &str = "io.modelcontextprotocol/tasks";
 
-/// The capability that a server of the experimental form declares if it runs calls as tasks (MCP 2025-11-25,
-/// tasks: capabilities).
+/// The capability that a server with the experimental form of tasks declares if it runs calls as tasks (MCP
+/// 2025-11-25, tasks: capabilities).
 const EXPERIMENT: &[u8] = br#"{"cancel":{},"requests":{"tools":{"call":{}}}}"#;
 
 /// Translates a client's capabilities, a JSON object, for a server of another era. A value that is not an object is

@@ -25,7 +25,8 @@ pub struct Envelope<'a> {
 const ENVELOPE: [&str; 4] =
     [meta::PROTOCOL_VERSION, meta::CLIENT_CAPABILITIES, meta::CLIENT_INFO, meta::LOG_LEVEL];
 
-/// Parameters that belong to another round of the same request. Between eras, the gateway handles rounds itself.
+/// The parameters with which a client continues its request after it was asked for input. They are dropped if the
+/// eras ask for input in different ways, because then the gateway handles the rounds itself.
 const ROUND: [&str; 2] = ["inputResponses", "requestState"];
 
 /// Translates a client's request into the server's era. Ids, names and tokens stay unchanged, and so do all
@@ -67,8 +68,8 @@ pub fn request(frame: &Frame, from: &Era, to: &Era, envelope: &Envelope<'_>) -> 
     splice.finish()
 }
 
-/// Returns true if [`request`] changes nothing: between two eras with sessions, unless a parameter must be
-/// dropped.
+/// Returns true if [`request`] would change nothing. This is so if the eras are the same, or if both have sessions,
+/// ask for input in the same way, and no parameter must be dropped.
 pub fn is_alike(frame: &Frame, from: &Era, to: &Era) -> bool {
     if from == to {
         return true;
@@ -101,7 +102,7 @@ fn object(members: &[(&str, &[u8])]) -> Vec<u8> {
     [b"{".as_slice(), &each.join(&b','), b"}"].concat()
 }
 
-/// Drops parameters that the other era does not define, or to which it gives another meaning.
+/// Drops parameters that the era `to` does not define, or to which it gives another meaning.
 fn drop_parameters(splice: &mut Splice<'_>, frame: &Frame, params: &Params, from: &Era, to: &Era) {
     match Method::from_name(&frame.method()) {
         Some(Method::ToolsCall) => {

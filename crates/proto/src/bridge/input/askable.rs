@@ -5,13 +5,13 @@ use super::declares_question;
 use crate::era::Era;
 use crate::mcp::Method;
 
-/// The questions that a client can be asked: its class. A server whose links are shared between clients learns nothing
-/// else about the client.
+/// The class of a client: the questions that it can be asked. A server whose links are shared between clients
+/// learns nothing else about the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Askable(u8);
 
-/// Each bit with its question: the method, the params that distinguish it from other questions of that method,
-/// and the capability.
+/// The bits, each with its question. The question is given by its method, and by params that distinguish it from
+/// other questions of that method.
 const BITS: [(u8, Method, &str); 5] = [
     (1, Method::RootsList, "{}"),
     (2, Method::CreateMessage, "{}"),
@@ -21,10 +21,10 @@ const BITS: [(u8, Method, &str); 5] = [
 ];
 
 impl Askable {
-    /// Nothing can be asked.
+    /// The class of clients that cannot be asked anything.
     pub const NOTHING: Self = Self(0);
 
-    /// The questions that a client of `era` with these capabilities, a JSON object, can be asked.
+    /// The class of a client of `era` that declares these capabilities, a JSON object.
     pub fn of(era: &Era, capabilities: &[u8]) -> Self {
         if capabilities == b"{}" || capabilities.is_empty() {
             return Self::NOTHING;
@@ -65,17 +65,17 @@ impl Askable {
         format!("{{{}}}", all.join(","))
     }
 
-    /// Returns true if only the roots can be asked for.
+    /// Returns true if a client of this class can be asked for its roots and nothing else.
     pub fn is_roots_alone(self) -> bool {
         !self.is_nothing() && self.without_roots().is_nothing()
     }
 
-    /// Returns true if the roots can be asked for.
+    /// Returns true if a client of this class can be asked for its roots.
     pub fn has_roots(self) -> bool {
         self.includes(Self(1))
     }
 
-    /// Returns true if nothing can be asked.
+    /// Returns true if a client of this class cannot be asked anything.
     pub fn is_nothing(self) -> bool {
         self.0 == 0
     }
@@ -91,7 +91,7 @@ impl Askable {
         Self(self.0 & !BITS[0].0)
     }
 
-    /// The questions that clients of both classes can be asked.
+    /// The union of both classes: the questions that a client of at least one of them can be asked.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)

@@ -20,7 +20,7 @@ pub fn questions_of(capabilities: &[u8]) -> String {
 }
 
 /// Returns true if a client of `era` with these capabilities, a JSON object, can be asked this question. `params`
-/// belong to the question: a JSON object in the form of that era.
+/// are the question's params: a JSON object in the form of that era.
 pub fn declares_question(era: &Era, capabilities: &[u8], method: Method, params: &[u8]) -> bool {
     let Some(members) = object(capabilities) else { return false };
     let own = |key: &str| members.get(capabilities, key).filter(|value| is_object(capabilities, *value));

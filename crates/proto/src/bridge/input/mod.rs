@@ -40,7 +40,7 @@ fn input_required(requests: &str, state: &str, server_info: &str) -> Bytes {
     ))
 }
 
-/// The methods by which a client is asked.
+/// The method with this name, if it is one by which a server asks its client.
 fn asking_method(name: &str) -> Option<Method> {
     Method::from_name(name)
         .filter(|method| matches!(method, Method::Elicit | Method::CreateMessage | Method::RootsList))

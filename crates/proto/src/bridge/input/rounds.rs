@@ -234,8 +234,8 @@ impl Rounds {
         self.taken
     }
 
-    /// Builds the next attempt of a request, with the answers and the server's state byte for byte. `request` is the
-    /// first attempt as sent to the server; `key` replaces its id.
+    /// Builds the next attempt of a request. The attempt contains the answers, and the server's state byte for
+    /// byte. `request` is the first attempt as sent to the server; `key` replaces its id.
     pub fn retry(&self, request: &Frame, key: &[u8]) -> Bytes {
         let mut responses = Vec::from(*b"{");
         for (at, open) in self.open.iter().enumerate() {

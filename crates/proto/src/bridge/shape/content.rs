@@ -7,7 +7,7 @@ use super::edit::{Draft, Element, each, inner, string};
 use crate::era::{Era, Shapes};
 use crate::json::quote;
 
-/// The types that can be expressed as another type, newest first.
+/// The block types that can be expressed as another type, newest first.
 const TOLD_OTHERWISE: [&str; 3] = ["resource_link", "audio", "resource"];
 
 /// Rewrites an array of blocks for an era that knows only the block types `known`; `None` if nothing changes.
@@ -23,7 +23,7 @@ pub(super) fn passes(known: &[&str], shapes: &Shapes) -> bool {
     !shapes.strict && TOLD_OTHERWISE.iter().all(|kind| known.contains(kind))
 }
 
-/// Rewrites one block, the `index`-th of its kind; `None` if nothing changes.
+/// Rewrites one block, whose position in its list is `index`; `None` if nothing changes.
 pub(super) fn block(index: usize, block: &[u8], known: &[&str], shapes: &Shapes) -> Option<Bytes> {
     let mut draft = Draft::of(block)?;
     let kind = string(draft.get("type")?)?;
@@ -45,7 +45,7 @@ pub(super) fn block(index: usize, block: &[u8], known: &[&str], shapes: &Shapes)
     draft.finish()
 }
 
-/// A block of a tool's result, written for the newest version, in the form of another era.
+/// Converts a block of a tool's result from the form of the newest version to the form of the era `to`.
 pub fn tool_block(block: String, to: &Era) -> Bytes {
     let written = self::block(0, block.as_bytes(), to.shapes.tool_content, to.shapes);
     written.unwrap_or_else(|| block.into())

@@ -45,7 +45,7 @@ pub fn item(kind: Listed, item: &Bytes, from: &Era, to: &Era) -> Option<Bytes> {
     Some(draft.finish_or(item))
 }
 
-/// Rewrites the list of one kind in a result and drops items that cannot be shown.
+/// Rewrites the list of the items of this kind in a result, and drops items that cannot be shown.
 pub(super) fn list(result: &mut Draft<'_>, kind: Listed, to: &Era) {
     let one = |_: usize, item: &[u8]| match described(kind, item, to) {
         Some(draft) => Element::from(draft.finish()),

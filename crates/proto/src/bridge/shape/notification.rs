@@ -12,8 +12,8 @@ use crate::rpc::Frame;
 const ELICITATION_COMPLETE: &str = "notifications/elicitation/complete";
 /// The list of roots has changed (2024-10-07 to 2025-11-25).
 const ROOTS_CHANGED: &str = "notifications/roots/list_changed";
-/// The notification about a changed task in the experimental form of tasks. The next constant is that of the
-/// extension.
+/// The notification about a changed task in the experimental form of tasks. The next constant is the same
+/// notification in the extension.
 const TASK_STATUS: &str = "notifications/tasks/status";
 const TASK: &str = "notifications/tasks";
 

@@ -70,7 +70,7 @@ fn plain_message(message: &[u8], to: &Era) -> Result<Element, Unaskable> {
 /// "assistant".
 const MAX_ROLE: usize = 32;
 
-/// The types that were added after sampling.
+/// The block types that the protocol introduced later than sampling.
 const LATER: &[&str] = &["audio", "tool_use", "tool_result"];
 
 /// Types that are not converted to another type, because the model would then answer a different question.

@@ -17,8 +17,9 @@ static EITHER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"ontent
 /// The start of a hexadecimal escape, which can spell any character of a name.
 static ESCAPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\\u"));
 
-/// Returns true if the bytes of a result alone show that [`rewrite`] changes nothing: the result begins with its
-/// content, whose blocks `to` knows, and does not contain, in any spelling, the name of a member that could change.
+/// Returns true if the bytes of a result alone show that [`rewrite`] changes nothing. This is so if the result
+/// begins with its content, if `to` supports all types of blocks, and if the rest does not contain the name of a
+/// member that could change, in any spelling.
 pub(super) fn is_plain_for(result: &[u8], to: &Era) -> bool {
     let Some(rest) = result.strip_prefix(b"{\"content\":[") else { return false };
     !to.shapes.tool_result
@@ -63,7 +64,8 @@ pub(super) fn rewrite(result: &mut Draft<'_>, to: &Era) {
     }
 }
 
-/// The content of a result that has only `toolResult`: the content inside it, or its JSON as text.
+/// The content for a result that has only `toolResult`: the content inside `toolResult`, or the JSON of
+/// `toolResult` as text.
 fn hoist(result: &mut Draft<'_>, first: &[u8]) -> Vec<u8> {
     let object = Draft::of(first);
     let part = |key| object.as_ref().and_then(|object| object.get(key));

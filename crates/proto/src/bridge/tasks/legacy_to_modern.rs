@@ -1,4 +1,4 @@
-//! A client with the experimental tasks that asks about a task of a server with the extension.
+//! Requests about a task, from a client with the experimental tasks to a server with the extension.
 //!
 //! `tasks/result` waits for the outcome; here the gateway polls the task until the task has ended, at the interval that
 //! the server names. The server's questions become requests to the client, and the answers go out with
@@ -19,7 +19,7 @@ use crate::rpc::{Frame, FrameKind, RpcError, code};
 /// The number of questions that one task may ask while a client waits for its outcome.
 const MAX_QUESTIONS: usize = 64;
 
-/// The number of times that a cancelled task is polled while it is still running.
+/// The maximum number of polls of a cancelled task that is still running.
 const MAX_LOOKS: u32 = 5;
 
 /// Milliseconds between two polls of a task if the server names no interval. The next two constants limit an interval

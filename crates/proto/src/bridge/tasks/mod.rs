@@ -1,8 +1,9 @@
 //! Tasks between the experimental form and the extension.
 //!
-//! A call may become a task, which has an id, a status and, in the end, an outcome. The experiment (MCP 2025-11-25) lets
-//! the client decide and keeps the outcome under `tasks/result`; the extension `io.modelcontextprotocol/tasks` (SEP-2663)
-//! lets the server decide and keeps everything under `tasks/get`.
+//! A call may become a task, which has an id, a status and, in the end, an outcome. In the experiment (MCP
+//! 2025-11-25), the client decides whether a call becomes a task, and `tasks/result` returns the outcome. In the
+//! extension `io.modelcontextprotocol/tasks` (SEP-2663), the server decides, and `tasks/get` returns the whole
+//! task.
 //!
 //! | file | is for |
 //! |---|---|

@@ -1,8 +1,9 @@
-//! A client that supports the extension, or no tasks at all, and a server with the experimental tasks.
+//! Requests from a client that supports the extension, or no tasks at all, to a server with the experimental tasks.
 //!
-//! The extension keeps outcome and questions in the task itself; the experimental form delivers both through `tasks/result`.
-//! The gateway fetches the outcome with `tasks/result` once the task has ended. Questions arrive while `tasks/result`
-//! is open, which takes longer than one request from the client. [`Watch`](super::Watch) handles the questions.
+//! The extension keeps outcome and questions in the task itself; the experimental form delivers both through
+//! `tasks/result`. The gateway fetches the outcome with `tasks/result` once the task has ended. Questions arrive
+//! while a `tasks/result` request is open, and this request stays open longer than a single request from the
+//! client; therefore, [`Watch`](super::Watch) handles the questions.
 
 use bytes::Bytes;
 
@@ -69,8 +70,8 @@ impl ModernToLegacy {
         Self { sides, wish, task: Bytes::new(), phase: FetchPhase::Called, kept: None }
     }
 
-    /// The id (a JSON string) of the task that runs a call whose outcome the client awaits. Cancel the task if the
-    /// client disconnects.
+    /// The id (a JSON string) of the task that a call has become, while the client waits for the call's outcome.
+    /// Cancel the task if the client disconnects.
     pub fn unattended(&self) -> Option<&Bytes> {
         let waits = matches!(self.phase, FetchPhase::Sent(_)) && matches!(self.wish, Wish::Call { .. });
         waits.then_some(&self.task)

@@ -22,8 +22,8 @@ pub const NOTICE: &str = "notifications/tasks";
 /// The notification about an experimental task (MCP 2025-11-25).
 pub const STATUS_NOTICE: &str = "notifications/tasks/status";
 
-/// The capabilities that a request for a task needs, as the `data` of the error that reports them missing
-/// (MCP 2026-07-28, error -32021).
+/// The `data` of the error that reports that a client lacks the capability for tasks (MCP 2026-07-28, error
+/// -32021).
 pub const REQUIRED_CAPABILITIES: &str =
     r#"{"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}"#;
 
@@ -135,7 +135,7 @@ impl TaskSupport {
     }
 }
 
-/// A listed tool, a JSON object, with the mark that it runs as a task if its client asks for it.
+/// Returns a listed tool, a JSON object, marked as a tool that runs as a task if its client asks for this.
 pub fn supporting_tasks(tool: &[u8]) -> Option<Bytes> {
     let all = Members::of_document(tool, MAX_DEPTH).ok()?;
     let mut splice = Splice::new(tool);

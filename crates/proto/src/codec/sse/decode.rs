@@ -38,7 +38,8 @@ pub struct SseDecoder {
     after_cr: bool,
     /// The beginning of a line whose end has not arrived.
     partial: Vec<u8>,
-    /// True if bytes of the current line are dropped: it is a comment, or part of an over-long event.
+    /// True if the rest of the current line is dropped, because the line is a comment or part of an over-long
+    /// event.
     dropping_line: bool,
     /// True after the current event was reported as too long: it is dropped up to its blank line.
     skipping: bool,
@@ -81,8 +82,8 @@ impl SseDecoder {
         }
     }
 
-    /// Adds a chunk. Take all events with [`next_event`](Self::next_event) before you push again. Chunks that have
-    /// not been searched are kept, so the limit and one chunk bound the memory only if you do that.
+    /// Adds a chunk. Before you push again, take all events with [`next_event`](Self::next_event); otherwise,
+    /// chunks pile up, and the memory is no longer bounded by the limit and one chunk.
     pub fn push(&mut self, chunk: Bytes) {
         if !chunk.is_empty() {
             self.chunks.push_back(chunk);

@@ -37,8 +37,9 @@ pub fn encode_comment(out: &mut impl BufMut, text: &[u8]) {
     out.put_slice(b"\n");
 }
 
-/// Encodes `json` as a `message` event in three parts, to be written one after the other: the prefix, the text itself
-/// and the suffix. The text is shared, not copied, unless it contains raw line breaks: these become `data:` lines.
+/// Encodes `json` as a `message` event in three parts, to be written one after the other: the prefix, the text
+/// itself and the suffix. The text is shared, not copied, unless it contains raw line breaks; each of its lines
+/// then becomes a `data:` line.
 pub fn message_event(id: Option<&str>, json: &Bytes) -> [Bytes; 3] {
     let before = if id.is_none() {
         Bytes::from_static(MESSAGE)

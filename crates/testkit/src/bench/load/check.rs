@@ -6,7 +6,7 @@ use std::borrow::Cow;
 /// The required content of the answer to a call.
 #[derive(Debug)]
 pub(super) enum Wanted {
-    /// A text, byte for byte the text that was sent (it needs no escapes).
+    /// A text that equals the sent text byte for byte. It needs no escapes in JSON.
     Text(Vec<u8>),
     /// A list with this number of tools.
     Tools(usize),

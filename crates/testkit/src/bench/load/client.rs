@@ -37,7 +37,7 @@ pub(super) struct Client {
     target: Target,
     introduction: Introduction,
     connection: Connection,
-    /// Headers of every further request: version and session.
+    /// The headers of every request after `initialize`: version and session.
     headers: String,
     last_id: u64,
     /// The ID of the current request, as text.

@@ -15,7 +15,7 @@ pub struct Target {
     /// The `Host` header.
     host: String,
     path: String,
-    /// Further headers of every request, each with its line ending.
+    /// Additional headers that every request contains, each with its line ending.
     headers: String,
 }
 

@@ -162,7 +162,7 @@ fn json_answer(out: &mut TcpStream, answer: &Value, headers: &str) -> io::Result
     Ok(true)
 }
 
-/// The voice of a call that sends nothing before its answer.
+/// The [`Voice`] of a call that sends nothing before its answer.
 struct Mute;
 
 impl Voice for Mute {

@@ -13,7 +13,7 @@
 //! | file | concern |
 //! |---|---|
 //! | `switches` | the words that change its behavior |
-//! | `server` | a message in, an answer out; sessions; announcements |
+//! | `server` | the core: answers messages, keeps the sessions, announces changes |
 //! | `session` | a client with a handshake: its capabilities, its stream of notifications, its open questions |
 //! | `tools` | the tools: listing and calling them |
 //! | `wording` | the error messages for an unknown session |

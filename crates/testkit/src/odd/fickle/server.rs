@@ -1,4 +1,5 @@
-//! A message in, an answer out; sessions; announcements. This module must not know any transport.
+//! The core of the server: it answers messages, keeps the sessions, and announces changes. This module must not
+//! know any transport.
 
 use super::Lifecycle;
 use super::session::{Session, lock};
@@ -45,8 +46,8 @@ pub(super) struct Fickle {
     /// Streams of stateless clients, each with the id of its request.
     listeners: Mutex<Vec<(Value, Sender<Value>)>>,
     last: AtomicU64,
-    /// The values that the switch `forget` has had, each with the wording for refusing the sessions that were
-    /// opened before it.
+    /// The values that the switch `forget` has had. Each value has the wording with which the sessions that were
+    /// opened before it are refused.
     forgotten: Mutex<BTreeMap<u64, &'static Wording>>,
 }
 
@@ -155,7 +156,8 @@ impl Fickle {
         }
     }
 
-    /// The answer to a request; earlier messages go to `voice`. The caller has found the session.
+    /// The answer to a request. Messages that precede the answer are sent to `voice`. The caller has already looked
+    /// up the session.
     pub(super) fn answer(&self, request: &Value, session: &Session, voice: &mut dyn Voice) -> Value {
         let switches = self.switches();
         pause(Duration::from_millis(switches.number("slow")));
@@ -191,8 +193,8 @@ impl Fickle {
         }
     }
 
-    /// Sends this number of log messages, which concern no call, and an announcement to all clients. Clients without a session
-    /// accept announcements only, so they get as many of these.
+    /// Sends this number of log messages, which concern no call, and an announcement to all clients. Clients
+    /// without a session accept announcements only, so each of them gets this number of announcements.
     fn flood(&self, messages: u64) {
         let params = json!({ "level": "error", "logger": "fickle", "data": "a line of a flood" });
         let line = json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": params });

@@ -38,7 +38,7 @@ use super::{
 /// The maximum time until a new guardian accepts orders.
 const READY: Duration = Duration::from_secs(10);
 
-/// The maximum time until a guardian reads an order while other orders fill its socket.
+/// The maximum time for which an order waits while other orders fill the guardian's socket.
 const ORDER: Duration = Duration::from_secs(5);
 
 /// Starts servers under a guardian.

@@ -299,7 +299,7 @@ pub(super) fn readable(places: &[std::os::fd::BorrowedFd<'_>], patience: Option<
     }
 }
 
-/// Empties the descriptor of signals. The number of signals means nothing, because the system merges them.
+/// Reads all waiting signals from the descriptor. Their number means nothing, because the system merges signals.
 pub(super) fn drain(signals: &OwnedFd) {
     let mut bytes = [0; 512];
     while rustix::io::read(signals, &mut bytes).is_ok_and(|count| count > 0) {}

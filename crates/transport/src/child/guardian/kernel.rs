@@ -62,7 +62,7 @@ pub(super) fn block_signals() -> io::Result<OwnedFd> {
 /// Unblocks every signal, as programs expect at their start.
 ///
 /// # Errors
-/// Fails for no reason that the system documents.
+/// The system documents no reason for a failure.
 pub(super) fn unblock_signals() -> io::Result<()> {
     // SAFETY: the set is valid during the calls and initialised by `sigemptyset`; a null pointer means that the old mask is
     // not requested. This process has no handlers, so a pending signal takes its default action.

@@ -1,4 +1,4 @@
-//! The same tests with children of this process, which are ended by their process groups.
+//! Runs the tests of children without a guardian: each child is ended by its process group.
 
 use super::*;
 

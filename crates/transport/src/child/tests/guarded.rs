@@ -1,4 +1,4 @@
-//! The same tests with children that have holders, which end their whole trees.
+//! Runs the tests of children under a guardian: each child has a holder, which ends the child's whole tree.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! A complete server that misbehaves, line by line: either the child continues, or its end is explained.
+//! Tests of the lines of a complete server that misbehaves: either the child continues, or its end is explained.
 
 use bytes::Bytes;
 

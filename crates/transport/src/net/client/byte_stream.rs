@@ -1,5 +1,5 @@
-//! A connection for another protocol than HTTP: name lookup, TCP and, if needed, TLS, within one deadline. This module
-//! must not know what is sent.
+//! A connection for a protocol other than HTTP: name lookup, TCP and, if needed, TLS, within one deadline. This
+//! module must not know what is sent.
 
 use std::io;
 use std::time::Duration;

@@ -112,9 +112,9 @@ impl ConnectTarget {
         self.connect_to(self.origin.look_up(), trusts, http2, limits).await
     }
 
-    /// Connects to an address that `look_up` returns for the host's name. The name is looked up only once, so the
-    /// address that is used is one that was checked, even if the name server would return another address next
-    /// time.
+    /// Connects to an address that `look_up` returns for the host's name. The name is looked up only once, so a
+    /// connection leads only to an address that was checked, even if the name server would return another address
+    /// next time.
     async fn connect_to(
         &self,
         look_up: impl Future<Output = io::Result<Vec<SocketAddr>>>,

@@ -43,7 +43,7 @@ impl Default for ClientLimits {
 /// The HTTP version that is used for an origin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Protocol {
-    /// HTTP/1.1 in plain text; with TLS, the version that ALPN selects; HTTP/2 is preferred.
+    /// In plain text, HTTP/1.1; with TLS, the version that ALPN selects, preferably HTTP/2.
     #[default]
     Auto,
     /// HTTP/1.1 only.

@@ -19,7 +19,7 @@
 //! | `answer` | an answer's body, which returns the connection to the pool |
 //! | `limits` | limits for one origin, and its HTTP version |
 //! | `error` | failures |
-//! | `byte_stream` | a connection for another protocol than HTTP |
+//! | `byte_stream` | a connection for a protocol other than HTTP |
 //! | `tls` | trusted authorities, and the certificate of the client |
 //! | `public` | addresses of the public network |
 

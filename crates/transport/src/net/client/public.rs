@@ -31,8 +31,8 @@ pub enum Reach {
     /// All addresses.
     #[default]
     All,
-    /// Addresses of other machines: not those of this machine, and no link-local addresses (`169.254.0.0/16`, `fe80::/10`),
-    /// at which clouds serve a machine's secrets.
+    /// All addresses except those of this machine and link-local addresses (`169.254.0.0/16`, `fe80::/10`), at
+    /// which clouds serve a machine's secrets.
     Others,
     /// Addresses of the public network only.
     Public,

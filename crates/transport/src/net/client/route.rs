@@ -21,7 +21,8 @@ pub fn environment_proxies() -> &'static EnvironmentProxies {
 pub struct Route {
     /// The proxy, or the rule that selects it.
     pub proxy: ProxyUse,
-    /// The trusted authorities and the client's certificate; those of the [`Client`](super::Client) if there are none.
+    /// The trusted authorities and the client's certificate; if `None`, those of the [`Client`](super::Client) are
+    /// used.
     pub trust: Option<Trust>,
 }
 

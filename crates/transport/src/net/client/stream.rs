@@ -1,5 +1,5 @@
-//! The byte stream of a connection: TCP, or TLS over TCP or over a tunnel through a proxy with TLS. This module must not know what
-//! the bytes mean.
+//! The byte stream of a connection: TCP, TLS over TCP, or TLS inside a TLS connection to a proxy. This module must
+//! not know what the bytes mean.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;

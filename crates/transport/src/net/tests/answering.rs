@@ -12,7 +12,7 @@ use super::{LONG, collect};
 use crate::budget::Part;
 use crate::net::{Client, ClientLimits, Origin, Protocol, Trust};
 
-/// A raw upstream, and the client's side of it.
+/// A listener on which the test itself answers as an upstream, and the client's origin for this upstream.
 async fn upstream() -> (TcpListener, Origin) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addr: SocketAddr = listener.local_addr().unwrap();

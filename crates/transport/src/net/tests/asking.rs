@@ -39,7 +39,7 @@ async fn asked(origin: &Origin, body: &'static str) -> String {
     text(timeout(LONG, origin.request(post(body))).await.expect("in time").unwrap()).await
 }
 
-/// A raw upstream.
+/// The address of an upstream, and the listener on which the test itself answers as this upstream.
 async fn raw() -> (SocketAddr, TcpListener) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     (listener.local_addr().unwrap(), listener)

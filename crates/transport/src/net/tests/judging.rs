@@ -21,7 +21,7 @@ fn accepting_waits_when_files_run_out_and_only_then() {
     assert_eq!(after_error(&Error::from_raw_os_error(22), 0), AfterError::Fail, "not a listening socket");
 }
 
-/// The order that a connection has received after two sweeps, one at the start and one after `seconds`.
+/// Returns the order that a connection receives from two sweeps: one at the start, and one after `seconds`.
 fn order_after(seconds: u64, prepare: impl Fn(&ConnectionProgress)) -> Order {
     let (roster, start) = (Roster::default(), Instant::now());
     let place = roster.enter(start);

@@ -13,7 +13,7 @@ use crate::net::local::{
     LOCK, LocalBindError, LocalClientError, LocalRequest, LocalSocket, SOCKET, ask, serve_local,
 };
 
-/// A folder that does not exist yet, removed when the test ends.
+/// The path of a folder that does not exist yet. If a test creates the folder, it is removed when the test ends.
 struct Folder(PathBuf);
 
 impl Folder {

@@ -31,7 +31,7 @@ use super::{
 };
 use crate::budget::Part;
 
-/// Longer than any test takes on a busy machine.
+/// A time that is longer than any test takes on a busy machine.
 const LONG: Duration = Duration::from_secs(20);
 
 struct Served {
@@ -67,7 +67,7 @@ async fn echo(request: Request<Incoming>, _peer: SocketAddr) -> Response<Body> {
     Response::new(Body::rope([Bytes::from(head), body]))
 }
 
-/// One answer: its head as text and its body by `Content-Length`.
+/// Reads one answer: its head as text, and a body of the length that `Content-Length` states.
 async fn read_answer(stream: &mut TcpStream) -> (String, Vec<u8>) {
     timeout(LONG, async {
         let mut head = Vec::new();

@@ -1,5 +1,5 @@
-//! Tests of requests that are answered before their body was read: either the connection serves the next request,
-//! or the answer announces that the connection will close.
+//! Tests of requests that are answered before their body has been read: either the connection serves the next
+//! request, or the answer announces that the connection will close.
 
 use std::net::SocketAddr;
 

@@ -18,7 +18,7 @@ fn ask(addr: std::net::SocketAddr) -> String {
     answer
 }
 
-/// Serves on two threads; the answer is the thread's name.
+/// Answers 64 requests on two threads; returns, for each request, the name of the thread that answered it.
 fn serves(kind: RuntimeKind) -> Vec<String> {
     let listeners = Arc::new(Listeners::bind(ANY.parse().unwrap(), runtime::shards(kind, 2)).unwrap());
     let (addr, stop, cap) = (listeners.addr(), Stop::new(), ConnectionCap::new(100));

@@ -1,4 +1,5 @@
-//! Requests whose bodies are sent while they are being made: framing, pace, and bodies and upstreams that break off.
+//! Tests of requests whose bodies are sent while they are still being produced: the framing, the pace, and bodies
+//! or upstreams that break off.
 
 use std::io;
 use std::net::SocketAddr;
@@ -78,7 +79,7 @@ async fn read_until(stream: &mut TcpStream, end: &str) -> String {
     .expect("a request in time")
 }
 
-/// Everything until the connection is closed or reset.
+/// Reads everything until the connection is closed or reset.
 async fn rest(stream: &mut TcpStream) -> String {
     let mut text = Vec::new();
     let mut room = [0; 4096];

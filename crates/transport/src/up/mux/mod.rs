@@ -23,8 +23,8 @@ use super::open_calls::{OpenCalls, Owner};
 use crate::budget::OutOfMemory;
 use crate::child::ChildError;
 
-/// The maximum number of notifications that wait for one exchange. Further ones are dropped; an answer is never
-/// dropped.
+/// The maximum number of notifications that wait for one exchange. Additional notifications are dropped; an answer
+/// is never dropped.
 const NOTICES: usize = 64;
 
 /// The receiver of the server's messages that belong to no exchange.
@@ -87,7 +87,8 @@ enum MuxItem {
 #[derive(Debug)]
 struct WaitingExchange {
     items: mpsc::Sender<MuxItem>,
-    /// The client that the exchange serves, if there is one; this client can receive notifications and questions in the meantime.
+    /// The client that the exchange serves, if there is one. Until the answer arrives, this client can receive
+    /// notifications and questions.
     owner: Option<Owner>,
 }
 
@@ -261,10 +262,10 @@ impl Mux {
         self.0.waiting.lock().get(&key).map(|call| call.items.clone())
     }
 
-    /// Returns the channel of the exchange that a notification or question concerns: the exchange that the message
-    /// names. Without a name, a question concerns the newest exchange of a client, and an unknown notification or a
-    /// cancellation concerns the only exchange of a client. This is decided when the message arrives, so that no
-    /// answer overtakes the message.
+    /// Returns the channel of the exchange that a notification or question concerns. This is the exchange that the
+    /// message names. If the message names none, a question concerns the newest exchange of a client; an unknown
+    /// notification or a cancellation concerns the exchange of a client if there is only one. The channel is chosen
+    /// when the message arrives, so that no answer overtakes the message.
     fn concerned(&self, frame: &Frame) -> Option<mpsc::Sender<MuxItem>> {
         let notice = Notice::from_name(&frame.method());
         if let Some(named) = key_in(frame, frame.meta(meta::SUBSCRIPTION_ID)).and_then(|key| self.sender(key))

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use super::{HttpLimits, HttpTarget, MuxRoom};
 use crate::net::client::{Client, ClientLimits, Route, Trust};
 
-/// Longer than any test takes on a busy machine.
+/// A time that is longer than any test takes on a busy machine.
 const LONG: Duration = Duration::from_secs(20);
 
 /// Capacity for a few exchanges.

@@ -1,4 +1,4 @@
-//! Tests of HTTP+SSE with servers that conform to the protocol, each in its own way.
+//! Tests of HTTP+SSE with servers that conform to the protocol but differ in their behavior.
 
 use bytes::Bytes;
 use proto::era::V2024_11_05;
@@ -43,7 +43,7 @@ pub(super) async fn open(first: &str) -> Open {
 pub(super) const ENDPOINT: &str = "event: endpoint\ndata: messages?sessionId=0123456789abcdef\n\n";
 
 impl Open {
-    /// Starts a call; the returned task ends once the link has let the call continue.
+    /// Starts a call in a task, which ends with the result of [`SseLink::call`].
     pub(super) fn call(&self, key: u64) -> tokio::task::JoinHandle<Result<MuxCall, crate::up::LinkError>> {
         let (link, client) = (self.link.clone(), self.client.clone());
         let text = format!("{{\"jsonrpc\":\"2.0\",\"id\":{key},\"method\":\"tools/call\"}}");

@@ -1,4 +1,4 @@
-//! Tests of the pool's single rules; `model` checks all rules over random orders of events.
+//! Tests of the pool's individual rules; `model` checks all rules over random orders of events.
 
 mod model;
 

@@ -1,4 +1,4 @@
-//! Calls with nonces, and their results; lists.
+//! Calls of tools, each with a nonce, and their results; requests for the list of tools.
 
 use super::{Client, Failure};
 use serde_json::{Value, json};

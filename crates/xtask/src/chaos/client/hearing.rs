@@ -202,7 +202,7 @@ pub(crate) fn nonces(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The beginning of a text that fits on a line.
+/// The beginning of a text, short enough for one line of a report.
 pub(crate) fn short(text: &str) -> String {
     text.chars().take(500).collect()
 }

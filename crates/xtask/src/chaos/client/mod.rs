@@ -3,7 +3,7 @@
 //! | file | concern |
 //! |---|---|
 //! | `era` | the versions, and their transports |
-//! | `http` | one exchange |
+//! | `http` | one HTTP exchange |
 //! | `hearing` | received messages, and the check that they were meant for this client |
 //! | `calls` | calls with nonces, and their results |
 

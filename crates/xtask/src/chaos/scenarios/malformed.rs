@@ -1,4 +1,4 @@
-//! One invalid tool in a list: all other tools stay, of this server and of the others.
+//! One tool in a server's list is invalid: the server's other tools, and those of other servers, remain available.
 
 use super::Scenario;
 use crate::chaos::scenario::Play;

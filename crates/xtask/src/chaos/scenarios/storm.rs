@@ -3,7 +3,7 @@
 //! | file | concern |
 //! |---|---|
 //! | `weather` | the faults |
-//! | `callers` | what the clients do meanwhile, and whether it ended well |
+//! | `callers` | the calls that clients make during the faults, and the check that the calls ended well |
 
 mod callers;
 mod weather;
@@ -33,12 +33,12 @@ pub(super) const ALL: &[Scenario] = &[Scenario {
 const CLIENTS: usize = 50;
 /// The time after which a call must have ended in any case.
 const ENDS: Duration = Duration::from_secs(40);
-/// The additional descriptors and memory that the gateway may use afterwards, because its allocator and its pools
-/// keep them.
+/// The additional descriptors and memory that the gateway may use after the storm, because its allocator and its
+/// pools keep them.
 const MORE_DESCRIPTORS: usize = 24;
 const MORE_KIB: u64 = 64 << 10;
-/// The time within which the gateway must return to this level: idle connections to servers are closed after a
-/// minute.
+/// The time within which the gateway must return to the resources that it used before the storm: idle connections
+/// to servers are closed after a minute.
 const BACK: Duration = Duration::from_secs(75);
 
 fn run(play: &mut Play<'_>) -> Result<(), String> {

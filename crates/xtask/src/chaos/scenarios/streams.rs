@@ -1,4 +1,4 @@
-//! Streams break off: those of calls before the answer, and those of notifications.
+//! Streams break off: the streams of calls, before the answer has arrived, and the streams of notifications.
 
 use super::Scenario;
 use crate::chaos::client::End;

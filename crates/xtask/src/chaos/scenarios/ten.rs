@@ -93,8 +93,8 @@ fn contacts(stage: &Stage<'_>, servers: usize) -> Result<(Times, Times), String>
 /// The maximum CPU time that the gateway may use for one page.
 const PAGE: Duration = Duration::from_millis(2);
 /// The factor for a build without optimization. In such a build, a page of 2 000 tools takes 5 ms instead of 0.8
-/// ms, which is six times as long. The smaller factor makes sure that both builds stay well below the guaranteed
-/// time.
+/// ms, which is six times as long. This factor is smaller, to make sure that both builds stay well below the
+/// guaranteed time.
 const UNOPTIMIZED: u32 = 4;
 /// The minimum and maximum number of times that each client fetches all pages; fetching ends when no page is late
 /// any more. Only the fastest time of each page is used, because other work on the machine cannot make a page

@@ -10,8 +10,8 @@ pub(super) const ALL: &[Case] = &[Case {
     run,
 }];
 
-/// The number of sessions of each type and version. A client makes calls at the other replicas while they are being
-/// notified of the end, so some replicas restore a session that is just ending.
+/// The number of sessions of each type and version. A client makes calls at the other replicas while these are
+/// being notified that the session has ended, so some of them restore a session that is just ending.
 const ROUNDS: usize = 8;
 
 fn run(rig: &mut Rig<'_>) -> Result<String, String> {

@@ -12,12 +12,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Serves the demo.
+/// Checks the image with nothing but the program: it serves the demo.
 pub(in crate::package) fn empty(workshop: &Workshop<'_>, files: &[PathBuf]) -> Result<Tally, String> {
     served(workshop, files, "dragoman", "mcpServers: { demo: { native: demo } }\n", super::inspected::TOOL)
 }
 
-/// Serves servers that npx and uvx start.
+/// Checks the image for servers that are programs: it serves one server that npx starts, and one that uvx starts.
 pub(in crate::package) fn with_programs(workshop: &Workshop<'_>, files: &[PathBuf]) -> Result<Tally, String> {
     let servers = "mcpServers:\n  everything: { command: npx, args: [-y, \"@modelcontextprotocol/server-everything\"] }\n  \
                    time: { command: uvx, args: [mcp-server-time] }\nlimits: { listWait: 1m, startTimeout: 2m }\n";

@@ -2,11 +2,11 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | `traces` | the files of a folder before and after |
+//! | `traces` | the files of a folder, to find those that a removed package leaves behind |
 //! | `inspected` | a running package, visited by the Inspector |
 //! | `first_contact` | a new user with a stopwatch |
 //! | `unit` | the service's command, started by systemd's protocols |
-//! | others | one package each |
+//! | other files | the check of one package each |
 
 pub(super) mod archive;
 pub(super) mod bundle;

@@ -1,6 +1,6 @@
-//! The command of the service's unit, started in the same way as by systemd: with a socket that another process has
-//! opened, and with a socket for notifications. systemd itself needs a separate machine, so
-//! `systemd-socket-activate` and this module take its place.
+//! The command of the service's unit, started as systemd starts it: with a socket that another process has opened,
+//! and with a socket for notifications. systemd itself needs a separate machine, so `systemd-socket-activate` and
+//! this module take its place.
 
 use crate::auth::free_address;
 use crate::files::template;
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// The maximum time until the service is ready, and until it has ended.
 const WITHIN: Duration = Duration::from_secs(20);
 
-/// Starts the program of the tests with the command in the unit of this checkout.
+/// Starts the program that the tests use, with the command in the unit of this checkout.
 pub(in crate::package) fn checked(workshop: &Workshop<'_>) -> Result<Tally, String> {
     let folder = Workshop::empty("unit")?;
     let configuration = folder.join("dragoman.yaml");

@@ -29,7 +29,7 @@ pub(super) struct Import {
     pub(super) to: String,
     /// The line of the import, from 1.
     pub(super) line: usize,
-    /// The path as written there.
+    /// The path as written in the importing file.
     pub(super) path: String,
 }
 

@@ -4,7 +4,7 @@ use super::paths::{Uses, Written};
 use crate::tidy::Source;
 use std::collections::BTreeMap;
 
-/// The maximum number of re-exports that are followed; a longer chain is a circle of re-exports.
+/// The maximum number of re-exports that are followed; a longer chain is regarded as a circle.
 const DEEPEST: usize = 16;
 
 /// The modules of one crate. A module that is written inside a file counts as part of that file's module.

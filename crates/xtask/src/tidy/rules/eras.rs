@@ -7,7 +7,8 @@ const HOME: &[&str] = &["crates/proto/src/era", "crates/proto/src/bridge"];
 const HELP: &str =
     "ask proto::era for a constant or a property; put the difference itself into proto/src/era or bridge";
 
-/// Forbids version literals, `is_modern` and `is_legacy` outside of these two modules, except in tests.
+/// Forbids version literals, `is_modern` and `is_legacy` outside of `proto::era` and `proto::bridge`, except in
+/// tests.
 pub(super) fn versions(repo: &Repo) -> Vec<Fault> {
     let mut faults = Vec::new();
     for source in &repo.sources {

@@ -2,7 +2,7 @@
 
 use super::{Fault, Repo};
 
-/// Written in pieces, so that this file does not violate its own rule.
+/// The forbidden texts. They are written in pieces, so that this file does not violate its own rule.
 const ADDRESSES: &[&str] = &[
     concat!("registry.npm", "js.org"),
     concat!("static.", "crates.io"),

@@ -66,7 +66,7 @@ pub(super) fn types(repo: &Repo) -> Vec<Fault> {
     faults
 }
 
-/// Returns true unless the type is an associated type in an `impl`, whose name is that of the trait's type.
+/// Returns true unless the type is an associated type in an `impl`, which must repeat the name in the trait.
 fn is_own(source: &Source, at: usize) -> bool {
     let line_start = source.masked.code[..at].rfind('\n').map_or(0, |end| end + 1);
     let line = &source.masked.code[line_start..at];

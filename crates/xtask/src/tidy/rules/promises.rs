@@ -42,7 +42,7 @@ fn is_test(word: &str) -> bool {
         && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
-/// Returns true for a row that names no test of its own form: it refers to the row above, to a test whose name is
+/// Returns true for a row that names its test in another form: it refers to the row above, to a test whose name is
 /// one word, or to a script.
 fn names_another(line: &str) -> bool {
     let last = line.trim_end_matches('|').rsplit('|').next().unwrap_or_default().trim();

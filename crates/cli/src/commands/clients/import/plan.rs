@@ -41,7 +41,7 @@ pub(super) struct PlannedServer {
 pub(super) enum ImportDecision {
     /// The configuration gets this entry.
     Taken(Value),
-    /// The configuration has it already, under this name.
+    /// The configuration already has the server, under this name.
     Present(String),
     /// The entry is Dragoman itself.
     Own,

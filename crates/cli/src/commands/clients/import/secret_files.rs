@@ -14,7 +14,7 @@ use crate::output::failure::Failure;
 /// Writes the secrets to files beside the configuration file.
 ///
 /// # Errors
-/// Fails if a file has another content already, or cannot be written.
+/// Fails if a file already exists with other content, or cannot be written.
 pub(super) fn write<'s>(
     file: &ConfigFile,
     secrets: impl Iterator<Item = &'s FoundSecret>,

@@ -103,7 +103,7 @@ fn proposal(name: &str, mut archive: Archive, path: &str) -> Result<Proposal, Fa
     Ok(proposal)
 }
 
-/// The variable for a setting: `WEATHER_API_KEY`.
+/// Returns the name of the environment variable for a setting, for example `WEATHER_API_KEY`.
 fn variable(server: &str, setting: &Setting) -> String {
     let text = format!("{server}_{}", setting.name);
     text.chars()

@@ -30,7 +30,7 @@ pub(super) fn proposal(
         let help = "use another version: NAME@VERSION";
         return Err(Failure::new(format!("{wanted} was deleted from the registry")).help(help));
     }
-    let offer = document.offer(origin).ok_or_else(|| no_offer(&document, wanted))?;
+    let offer = document.offer(origin).ok_or_else(|| no_offer(&document, wanted, origin))?;
     let mut proposal = match &offer.download {
         Some(file) => of_bundle(offer, name, &file.url, &file.sha256, folder)?,
         None => Proposal { entry: offer.entry.clone(), ..Proposal::default() },
@@ -69,16 +69,16 @@ fn of_bundle(offer: &Offer, name: &str, url: &str, sha256: &str, folder: &Path) 
     Ok(proposal)
 }
 
-fn no_offer(document: &ServerDocument, wanted: &ServerName) -> Failure {
+fn no_offer(document: &ServerDocument, wanted: &ServerName, origin: Option<OfferOrigin>) -> Failure {
     let known: Vec<&str> = document.offers.iter().map(|offer| offer.origin.word()).collect();
+    if let Some(origin) = origin.filter(|_| !known.is_empty()) {
+        let (origin, known) = (origin.word(), known.join(", "));
+        let message =
+            format!("{wanted} is not available with `--from {origin}`; the available choices are: {known}");
+        return Failure::new(message).help("choose one of them with `--from`, or leave the option out");
+    }
     let why: Vec<String> = document.refused.iter().map(ToString::to_string).collect();
-    let message = if known.is_empty() {
-        format!(
-            "{wanted} offers nothing that Dragoman can use: {}",
-            if why.is_empty() { "it has no packages and no address".to_owned() } else { why.join("; ") }
-        )
-    } else {
-        format!("{wanted} is not available that way; it is available as {}", known.join(", "))
-    };
-    Failure::new(message).help("add the server by its command or its URL: dragoman add NAME -- COMMAND")
+    let why = if why.is_empty() { "it has no packages and no address".to_owned() } else { why.join("; ") };
+    Failure::new(format!("{wanted} offers nothing that Dragoman can use: {why}"))
+        .help("add the server by its command or its URL: dragoman add NAME -- COMMAND")
 }

@@ -1,4 +1,5 @@
-//! A server that was found elsewhere, with what a person must know before it is added.
+//! A server that was found in a registry or in a bundle, with the information that a person needs before it is
+//! added.
 
 use std::path::PathBuf;
 
@@ -10,13 +11,13 @@ use crate::output::failure::Failure;
 /// A server to be added.
 #[derive(Debug, Default)]
 pub(super) struct Proposal {
-    /// Its mapping in the configuration.
+    /// The server's mapping in the configuration.
     pub(super) entry: Value,
     /// Titles and texts that describe the server and its command. The texts are untrusted.
     pub(super) about: Vec<(&'static str, String)>,
     /// The variables that must be set, and their meanings.
     pub(super) variables: Vec<(String, String)>,
-    /// The names of further settings.
+    /// The names of the optional settings.
     pub(super) optional: Vec<String>,
     /// Warnings.
     pub(super) warnings: Vec<String>,

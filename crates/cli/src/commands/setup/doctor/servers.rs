@@ -1,4 +1,5 @@
-//! A connection to each configured server: its version, its transport, the number of its tools, or the reason why it fails.
+//! Connects to each configured server, and reports the server's version, its transport and the number of its tools,
+//! or the reason why the connection fails.
 
 use std::time::Duration;
 
@@ -35,7 +36,7 @@ struct Candidate {
     start: Duration,
     /// The time limit for the whole check.
     limit: Duration,
-    /// True if each caller must give its own consent to the server if the server requires consent.
+    /// True if each caller gives its own consent to a server that requires consent.
     is_per_caller: bool,
 }
 
@@ -49,7 +50,7 @@ impl Candidate {
     }
 }
 
-/// Connects to the servers, and reports each one as soon as it is known.
+/// Connects to the servers, and reports the result for each as soon as it is known.
 ///
 /// # Errors
 /// Fails if a named server is not configured, or after Ctrl-C.
@@ -188,7 +189,7 @@ fn late(subject: String, what: &str, limit: Duration) -> Finding {
     Finding::new(Level::Error, subject, message, Some(help))
 }
 
-/// Returns the number of tools; `None` if there are none.
+/// Returns the number of the server's tools; `None` if the server has none.
 async fn tools(connection: &mut Connection) -> Result<Option<usize>, Failure> {
     let silent = Console::silent();
     let mut handler = ClientHandler::new(&silent, true);

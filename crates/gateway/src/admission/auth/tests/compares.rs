@@ -1,5 +1,5 @@
-//! Comparisons take the same time wherever two secrets differ. As a control, each measurement includes a comparison
-//! that stops at the first difference, which shows that the method detects one.
+//! Comparing two secrets takes the same time regardless of the position at which they differ. As a control, each
+//! measurement includes a comparison that stops at the first difference, which shows that the method detects one.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

@@ -16,7 +16,7 @@ use super::rig::{Book, World, at, open_with};
 use super::signer::*;
 use super::users::hash;
 
-/// All methods are enabled, so every one is tried.
+/// An authenticator with all methods enabled, so each of them is tried.
 static PLACE: LazyLock<Authenticator> = LazyLock::new(|| {
     let world = World::new();
     world.page(KEYS, 200, key_set(&all_keys()));

@@ -1,5 +1,5 @@
-//! The answers on one connection, parsed from the bytes of reads: a head, the pieces of a body, and finally the
-//! decision whether the connection can be used again. This module must not know sockets.
+//! The answers on one connection, parsed from the bytes that are read: a head, the pieces of a body, and finally
+//! the decision whether the connection can be used again. This module must not know sockets.
 
 use bytes::Bytes;
 
@@ -44,9 +44,9 @@ impl AnswerReader {
         }
     }
 
-    /// Prepares for the answer to the next request; `closes` is true if the request itself asks for the connection to be
-    /// closed, and `is_wary` is true if the connection must not be used again unless the answer promises to keep it open.
-    /// Some proxies close connections without notice, although HTTP/1.1 keeps them open by default.
+    /// Prepares for the answer to the next request. `closes` is true if the request itself asks for the connection
+    /// to be closed. `is_wary` is true if the connection may be used again only if the answer promises to keep it
+    /// open: some proxies close connections without notice, although HTTP/1.1 keeps them open by default.
     pub fn begin(&mut self, closes: bool, is_wary: bool) {
         (self.keep_alive, self.is_wary) = (!closes, is_wary);
     }

@@ -63,7 +63,7 @@ impl Template {
     }
 }
 
-/// The absolute form of requests, which a proxy forwards (RFC 9112, 3.2.2).
+/// The data for requests in absolute form, which are sent to a proxy that forwards them (RFC 9112, 3.2.2).
 #[derive(Debug)]
 pub struct AbsoluteForm {
     /// Scheme and authority of the request's target.

@@ -327,9 +327,9 @@ fn rules() -> impl Strategy<Value = PoolRules> {
 }
 
 proptest! {
-    /// Checks that each link has one owner, that everything its owner needs was declared on it, and that it stays
-    /// with its owner as long as promised; that the limit of links holds; and that nobody waits once all calls have
-    /// ended.
+    /// Checks the rules of the pool: each link has one owner, and stays with this owner as long as promised;
+    /// everything that the owner needs was declared on the link; the limit of links holds; and nobody waits once
+    /// all calls have ended.
     #[test]
     fn any_order_of_events(rules in rules(), history in prop::collection::vec(happening(), 1..120)) {
         let (mut world, mut owners) = (World::with(rules), Owners::of(rules));

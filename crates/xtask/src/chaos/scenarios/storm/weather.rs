@@ -56,7 +56,8 @@ const ROUND: [Fault; 23] = [
 
 /// The time within which a client must have used a forgotten session; all clients make calls continuously.
 const MET: Duration = Duration::from_secs(2);
-/// The maximum number of times that a server forgets its sessions until a client has used a forgotten one.
+/// The maximum number of times that a server forgets its sessions. It forgets them again until a client has used a
+/// forgotten session.
 const ATTEMPTS: usize = 5;
 
 /// Applies whole rounds of faults to the servers until the time is over, but at least one round; returns the number
