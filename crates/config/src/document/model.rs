@@ -66,10 +66,11 @@ section! {
             }
         }
     } [
-        /// The address, or the addresses, to listen on: `127.0.0.1:8808`, `"[::1]:8808"`, or only a port, for the loopback address.
+        /// The address, or the addresses, to listen on: `127.0.0.1:8808`, `"[::1]:8808"`, or only a port, for the loopback
+        /// address.
         "listen" listen: Vec<SocketAddr> = Addresses, default vec![DEFAULT_LISTEN];
-        /// The path of a Unix socket at which clients and proxies on this machine can also connect. The owner and the group of its file
-        /// may connect. Its clients count as clients at 127.0.0.1.
+        /// The path of a Unix socket at which clients and proxies on this machine can also connect. The owner and the group
+        /// of the socket's file may connect. Clients at the socket count as clients at 127.0.0.1.
         "listenSocket" listen_socket: Option<Text> = Maybe(path()), absent "none",
             see "[deploy.md](deploy.md#behind-a-proxy)";
         /// The files for TLS at the addresses in `listen`: `cert`, `key`, `clientCa`.
@@ -113,18 +114,20 @@ section! {
         /// A record of calls: `true`, or a mapping.
         "audit" audit: Option<Audit> = OrFlag, absent "none", see "[audit.md](audit.md)";
         /// The condition on which `/ready` answers 200: `started` (each server was tried once, or its lists are known
-        /// from an earlier run), `any` (at least one server can be used) or `all` (every server can be used). Servers
-        /// with `optional` do not count.
+        /// from an earlier run), `any` (at least one server can be used) or `all` (every server can be used). Servers with
+        /// `optional` do not affect the answer.
         "ready" ready: Readiness = Word, see "[reliability.md](reliability.md#ready)";
-        /// Allows servers and profiles to be changed over HTTP while Dragoman is running: `true`, or a mapping. Callers that may
-        /// make such changes can start programs.
+        /// Allows servers and profiles to be changed over HTTP while Dragoman is running: `true`, or a mapping. Callers
+        /// that may make such changes can start programs.
         "management" management: Option<Management> = OrFlag, absent "off", see "[management.md](management.md)";
-        /// Serves pages at `/admin` on which operators can see and manage Dragoman: `true`, or a mapping. Operators can start programs.
+        /// Serves pages at `/admin` on which operators can see and manage Dragoman: `true`, or a mapping. Operators can
+        /// start programs.
         "admin" admin: Option<Admin> = OrFlag, absent "off", see "[admin.md](admin.md)";
         /// Metrics for Prometheus at `/metrics`: `true`, or a mapping.
         "metrics" metrics: Option<Metrics> = OrFlag, absent "off", see "[telemetry.md](telemetry.md)";
-        /// The format of the log of `dragoman serve`: `pretty` (lines for people), `json` (one object per line) or `auto` (`pretty`
-        /// on a terminal, `json` everywhere else). `--log-format` and the variable `DRAGOMAN_LOG_FORMAT` take precedence.
+        /// The format of the log of `dragoman serve`: `pretty` (lines for people), `json` (one object per line) or `auto`
+        /// (`pretty` on a terminal, `json` everywhere else). `--log-format` and the variable `DRAGOMAN_LOG_FORMAT` take
+        /// precedence.
         "logFormat" log_format: LogFormat = Word, see "[telemetry.md](telemetry.md#the-log)";
         /// The handling of tools whose definitions change, and of new tools, for servers that do not set their own: `warn`
         /// (serve them and log a warning), `hold` (hide them until somebody approves them) or `allow` (do not compare).
@@ -144,13 +147,14 @@ section! {
         /// Lets several gateways share sessions and API keys through a store (Valkey or Redis).
         "cluster" cluster: Option<Cluster> = Maybe(Within), absent "none; this gateway works alone",
             see "[cluster.md](cluster.md)";
-        /// The URL at which browsers reach Dragoman, without an endpoint's path: `https://mcp.example.com`. Users return there
-        /// after they have given consent to a server.
+        /// The URL at which browsers reach Dragoman, without an endpoint's path: `https://mcp.example.com`. Browsers return
+        /// to this URL after users have given consent to a server.
         "publicUrl" public_url: Option<String> = Maybe(Parsed("a URL", site)),
             absent "the host of `auth.oauth.resource`, or else the listening address", see "[consent.md](consent.md)";
-        /// The proxies that Dragoman trusts to name the client in `X-Forwarded-For`: `true` for one proxy, the number of proxies,
-        /// or the networks of the proxies. This setting applies to `access` rules with `ip`, limits, quotas and the audit log. Set
-        /// it only behind such proxies: otherwise, clients can write any address into this header.
+        /// The proxies that Dragoman trusts to name the client in `X-Forwarded-For`: `true` for one proxy, the number of
+        /// proxies, or the networks of the proxies. This setting applies to `access` rules with `ip`, limits, quotas and
+        /// the audit log. Set this key only if clients reach Dragoman through such proxies; a client that reaches Dragoman
+        /// directly can write any address into the header.
         "trustForwardedFor" trust_forwarded_for: TrustedProxies = Proxies, see "[access.md](access.md#behind-a-proxy)";
     ]
 }
@@ -169,8 +173,8 @@ impl Config {
         self.listen_socket = self.listen_socket.take().map(|path| path.in_folder(folder));
     }
 
-    /// Returns the whole configuration in force as JSON: defaults are filled in, and secrets are masked. Of dialects, only the
-    /// names are shown.
+    /// Returns the whole configuration in force as JSON: defaults are filled in, and secrets are masked. Of dialects, only
+    /// the names are shown.
     pub fn shown(&self) -> Value {
         section::shown(self)
     }

@@ -1,5 +1,5 @@
-//! The rules of a profile for the names of its tools and prompts: which are shown, under which names, how clients find tools, and
-//! in which form the tools' schemas are shown. This module must not know how a view applies them.
+//! The rules of a profile for the names of its tools and prompts: which are shown, under which names, how clients find
+//! tools, and in which form the tools' schemas are shown. This module must not know how a view applies them.
 
 use std::collections::HashMap;
 
@@ -38,16 +38,17 @@ section! {
             key: |name| Ok(name.to_owned()),
             value: Afresh,
         }, absent "no changes", see "[a tool](#changes-to-tools)";
-        /// The way in which clients find the tools. `direct`: all tools are listed. `search`: only `find_tools` and `call_tool` are
-        /// listed; with these two, a client can find and call all tools. `hybrid`: like `search`, but the tools of `direct` are
-        /// also listed.
+        /// The way in which clients find the tools. `direct`: all tools are listed. `search`: only `find_tools` and
+        /// `call_tool` are listed; with these two, a client can find and call all tools. `hybrid`: like `search`, but the
+        /// tools of `direct` are also listed.
         "mode" mode: ToolMode = Word, see "[many-tools.md](many-tools.md)";
         /// The tools that `mode: hybrid` lists (patterns).
         "direct" direct: Vec<Glob> = globs();
         /// The form of input schemas and names, for clients that accept only certain forms. `as-received`: each schema as its
-        /// server wrote it. `gemini`, `openai`, `anthropic`, `vscode`, `cursor`: the form that this family of clients accepts.
-        /// `portable`: a form that all of these clients accept, except that Cursor refuses arguments with alternatives. Calls are
-        /// always checked against the server's own schema.
+        /// server wrote it. `gemini`, `openai`, `anthropic`, `vscode`, `cursor`: the form that this family of clients
+        /// accepts.
+        /// `portable`: a form that clients of all these families accept, except that Cursor refuses arguments with
+        /// alternatives. Calls are always checked against the server's own schema.
         "schemas" schemas: SchemaForm = Word;
     ]
 }
@@ -161,8 +162,8 @@ impl NameRules {
 }
 
 impl<'a> ListedNames<'a> {
-    /// Returns true if an item is shown. `given` is the name that clients would see without renaming; `identity` is `server__name`
-    /// with the server's own name for the item. A pattern may match either.
+    /// Returns true if an item is shown. `given` is the name that clients would see without renaming; `identity` is
+    /// `server__name` with the server's own name for the item. A pattern may match either.
     pub fn admits(self, given: &str, identity: &str) -> bool {
         let is_among =
             |globs: &[Glob]| globs.iter().any(|glob| glob.matches(given) || glob.matches(identity));

@@ -1,5 +1,5 @@
-//! The changes that a profile makes to individual tools and prompts: what clients are shown, which arguments they can set, and how
-//! calls run. This module must not know how a view applies them.
+//! The changes that a profile makes to individual tools and prompts: what clients are shown, which arguments they can set,
+//! and how calls run. This module must not know how a view applies them.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -23,7 +23,7 @@ use crate::values::text::Text;
 section! {
     /// The changes of a profile to one tool.
     pub struct ToolOverride: "a mapping with `name`, `title`, `description`, `icons`, `annotations`, `arguments`, `timeout`, `atOnce` or `cache`" [
-        /// The name that clients see, instead of the one from `names` and `rename`.
+        /// The name that clients see, instead of the name from `names` and `rename`.
         "name" name: Option<String> = Maybe(new_name()), absent "the name from `names` and `rename`";
         /// The title that clients display instead of the name.
         "title" title: Option<Text> = Maybe(any_text("a string")), absent "the server's";
@@ -39,13 +39,14 @@ section! {
             key: |name| Ok::<_, Flaw>(name.to_owned()),
             value: Afresh,
         }, absent "no changes", see "[an argument](#changes-to-arguments)";
-        /// The total time that a call in this profile may take. If the server's own limit is shorter, the server's limit applies.
+        /// The total time that a call in this profile may take. If the server's own limit is shorter, the server's limit
+        /// applies.
         "timeout" timeout: Option<Duration> = Maybe(Timeout::WHOLE), absent "the server's";
-        /// The maximum number of calls that run at the same time in this profile. Further calls are refused, and clients may
-        /// send them again.
+        /// The maximum number of calls that run at the same time in this profile. Calls above this number are refused, and
+        /// clients may send refused calls again.
         "atOnce" at_once: Option<usize> = Maybe(Number { least: 1, most: 1_000_000 }), absent "no limit";
-        /// Keeps results for later calls of the same caller with the same arguments. Only for tools that the server itself marks
-        /// as read-only and idempotent.
+        /// Keeps results for later calls of the same caller with the same arguments. Only for tools that the server itself
+        /// marks as read-only and idempotent.
         "cache" cache: Option<ToolCache> = Maybe(Afresh), absent "nothing is kept", see "[results that are kept](#results-that-are-kept)";
     ]
 }
@@ -75,7 +76,8 @@ section! {
     pub struct ArgumentOverride: "a mapping with `value`, `hidden` or `description`" [
         /// The value that every call gets. Clients can neither see nor set the argument.
         "value" value: Option<Text> = Maybe(AnyJson), absent "set by the client";
-        /// Removes the argument from the tool's input schema. Clients cannot set the argument, so the server uses its default.
+        /// Removes the argument from the tool's input schema. Clients cannot set the argument, so the server uses its
+        /// default.
         "hidden" hidden: bool = Flag;
         /// The description of the argument.
         "description" description: Option<Text> = Maybe(any_text("a string")), absent "the server's";

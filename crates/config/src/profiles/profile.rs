@@ -39,28 +39,28 @@ section! {
         /// The profile's servers. Their tools are listed in this order.
         "servers" servers: Vec<String> = By(read_servers, |_| json_schema!({ "type": "array", "items": { "type": "string" } })),
             absent "all";
-        /// The names of tools and prompts. `prefix`: always `server__tool`. `plain`: `tool`, or `server__tool` if several servers
-        /// offer a tool of this name. `plain-first`: `tool` for the first server that offers a tool of this name, and `server:tool`
-        /// for the others. `first`: always `tool`; if several servers offer a tool of this name, only the first server's tool is
-        /// shown.
+        /// The names of tools and prompts. `prefix`: always `server__tool`. `plain`: `tool`, or `server__tool` if several
+        /// servers offer a tool of this name. `plain-first`: `tool` for the first server that offers a tool of this name,
+        /// and `server:tool` for the others. `first`: always `tool`; if several servers offer a tool of this name, only the
+        /// first server's tool is shown.
         "names" names: Naming = Word;
         /// The tools that are shown, their new names, and how clients find them.
         "tools" tools: ToolRules = Within, absent "everything, unchanged";
         /// The prompts that are shown, and their new names.
         "prompts" prompts: NameRules = Within, absent "everything, unchanged";
-        /// The resources that are shown. The rules apply to listing, reading, subscribing and completing, even for URIs that are
-        /// not listed.
+        /// The resources that are shown. The rules apply to listing, reading, subscribing and completing, even for URIs
+        /// that are not listed.
         "resources" resources: UriRules = Within, absent "everything";
-        /// The prefix that clients put before the names of tools and prompts. Together with this prefix, a name has at most 64
-        /// characters; longer names are shortened. Only names that you give yourself, with `rename` or `overrides`, stay as you
-        /// write them: `dragoman check` reports those that are too long.
+        /// The prefix that clients put before the names of tools and prompts. Together with this prefix, a name has at most
+        /// 64 characters; longer names are shortened. Only names that you give yourself, with `rename` or `overrides`, stay
+        /// as you write them: `dragoman check` reports names of your own that are too long.
         "clientPrefix" client_prefix: Option<String> = Maybe(Parsed("a prefix", client_prefix)),
             absent "`mcp__PROFILE__`, or `mcp__dragoman__` if that is longer; no prefix with a dialect, because a dialect's names are fixed";
         /// The name that clients display.
         "title" title: Option<Text> = Maybe(any_text("a string"));
         /// The description of the profile as one server: name, version, icons.
         "serverInfo" server_info: ServerInfo = Within, absent "Dragoman's name and version", see "[below](#server-info)";
-        /// Instructions for the model, placed before those of the servers.
+        /// Instructions for the model, placed before the instructions of the servers.
         "instructions" instructions: Option<Text> = Maybe(any_text("a string"));
         /// The dialect at `/mcp/NAME` and over standard input and output: `standard`, another built-in dialect, or one of
         /// `dialects`.
@@ -70,8 +70,8 @@ section! {
             chosen: bool;
             /// The settings of individual tools, made at run time.
             tool_settings: ToolSettings;
-            /// True if results of one of the profile's servers are shortened, and clients must therefore be able to read the rest
-            /// of such a result.
+            /// True if results of one of the profile's servers are shortened, and clients must therefore be able to read
+            /// the rest of such a result.
             has_rests: bool;
             /// The changes to individual prompts.
             prompt_settings: ToolSettings;
@@ -89,8 +89,8 @@ words! {
         Plain = "plain",
         /// `tool` for the first server that offers a tool of this name, and `server:tool` for the others.
         PlainFirst = "plain-first",
-        /// `tool`, always; if several servers offer a tool of this name, only the first server's tool is shown, unless another is
-        /// renamed: `rename: { server__tool: name }`.
+        /// `tool`, always; if several servers offer a tool of this name, only the first server's tool is shown, unless
+        /// another is renamed: `rename: { server__tool: name }`.
         First = "first",
     }
 }

@@ -1,5 +1,5 @@
-//! The settings for the consent of a server's users: Dragoman's identity at the server's authorization server, and the address at
-//! which browsers reach Dragoman. This module must not know how consent is requested.
+//! The settings for the consent of a server's users: Dragoman's identity at the server's authorization server, and the
+//! address at which browsers reach Dragoman. This module must not know how consent is requested.
 
 use crate::callers::auth::{safe_url, scope};
 use crate::reading::reader::Reader;
@@ -14,8 +14,8 @@ use crate::values::wording::clip;
 use crate::values::words::words;
 
 section! {
-    /// Dragoman's client registration at the authorization server of an HTTP server, for authorization servers at which Dragoman
-    /// cannot register itself.
+    /// Dragoman's client registration at the authorization server of an HTTP server, for authorization servers at which
+    /// Dragoman cannot register itself.
     pub struct OAuthClient: "a mapping with `grant`, `clientId`, `clientSecret`, `issuer`, `issuerCallback`, `scopes`, `shared`" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             self.check_grant(reader, entry);
@@ -34,8 +34,8 @@ section! {
             }
         }
 
-        /// Adds notes for keys that only other MCP clients use, such as the port of their callback, or addresses that Dragoman
-        /// discovers itself.
+        /// Adds notes for keys that only other MCP clients use, such as the port of their callback, or addresses that
+        /// Dragoman discovers itself.
         fn rest(reader: &mut Reader<'_>, rest: &[&Entry]) {
             let near = |entry: &Entry| suggest::nearest(&entry.key, keys::<Self>()).is_some();
             let (ours, others): (Vec<&Entry>, Vec<&Entry>) = rest.iter().partition(|entry| near(entry));
@@ -50,8 +50,9 @@ section! {
             schema.remove("additionalProperties");
         }
     } [
-        /// The way to get a token: `authorizationCode` asks a user for consent. `clientCredentials` asks nobody: Dragoman gets one
-        /// token for all callers, as a client in its own right. `clientCredentials` requires `clientId`, `clientSecret` and
+        /// The way to get a token: `authorizationCode` asks a user for consent. `clientCredentials` asks nobody: Dragoman
+        /// gets one token for all callers, as a client in its own right. `clientCredentials` requires `clientId`,
+        /// `clientSecret` and
         /// `issuer`.
         "grant" grant: OAuthGrant = Word, see "[consent.md](consent.md#client-credentials)";
         /// The client id under which Dragoman is registered with the authorization server.
@@ -61,14 +62,14 @@ section! {
         "clientSecret" client_secret: Option<Text> = Maybe(Secret("the client's secret as a string", visible));
         /// The issuer URL of the authorization server that knows the client. Users and the secret are sent to no other
         /// authorization server.
-        "issuer" issuer: Option<String> = Maybe(Parsed("a URL", site)), absent "the one that the server advertises";
+        "issuer" issuer: Option<String> = Maybe(Parsed("a URL", site)), absent "the authorization server that the server advertises";
         /// Uses a redirect URI for this client's issuer alone instead of `/oauth/callback`. This is required if clients are
         /// registered by hand at several authorization servers and this issuer does not identify itself in its authorization
         /// responses (`iss`, RFC 9207). The error for such a response shows the URI to register.
         "issuerCallback" issuer_callback: bool = Flag;
         /// The scopes that users are asked to allow; with `clientCredentials`, the scopes that Dragoman requests for itself.
         "scopes" scopes: Vec<String> = texts(scope),
-            absent "those that the server requests";
+            absent "the scopes that the server requests";
         /// Applies the consent of any one caller to all callers. By default, each authenticated caller gives its own consent.
         "shared" shared: bool = Flag;
     ]
@@ -123,8 +124,8 @@ fn visible(text: &Text) -> Result<(), Flaw> {
     ))
 }
 
-/// Checks an address to which paths are appended; the address must use TLS or be on this machine. Returns the address without a
-/// final slash.
+/// Checks an address to which paths are appended; the address must use TLS or be on this machine. Returns the address
+/// without a final slash.
 pub(crate) fn site(address: &Text) -> Result<String, Flaw> {
     check::site_url(address)?;
     safe_url(address)?;

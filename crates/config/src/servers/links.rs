@@ -51,7 +51,8 @@ section! {
         /// A program: a path, or a name that is looked up in `PATH`. No shell is involved.
         "command" command: Text = Sound("the program's name as a string", check::command), default Text::plain(""),
             needed "command: npx";
-        /// A file with an MCPB bundle, instead of a command. Dragoman unpacks it into the cache folder, and starts its server.
+        /// A file with an MCPB bundle, instead of a command. Dragoman unpacks the bundle into the cache folder, and starts
+        /// the server in the bundle.
         "bundle" bundle: Option<Text> = Maybe(Sound("a file", check::no_nul_text)), absent "none",
             see "[upstreams.md](upstreams.md#bundles)";
         /// The SHA-256 checksum of the bundle. A bundle with another checksum is not started.
@@ -128,12 +129,13 @@ section! {
         /// Dragoman's client registration at the server's authorization server, for servers that require consent but do
         /// not let clients register themselves.
         "oauth" oauth: Option<OAuthClient> = Maybe(Afresh), see "[consent.md](consent.md#optional-settings)";
-        /// Headers of clients' requests that are passed on to the server: names, or `{ from: NAME, to: NAME }` to rename one. Callers
-        /// whose headers have different values never share connections or lists.
+        /// Headers of clients' requests that are passed on to the server: names, or `{ from: NAME, to: NAME }` to rename
+        /// one. Callers whose headers have different values never share connections or lists.
         "passHeaders" pass_headers: Vec<PassedHeader> = PassedHeaderList, see "[upstreams.md](upstreams.md#headers-of-clients)";
-        /// The proxy for requests to the server and to its authorization server: `http://proxy.example.com:3128`, with a user name
-        /// and a password if the proxy needs them; `none`, for no proxy; or `environment`, for the proxy that the environment names.
-        "proxy" proxy: ProxyRule = ProxySpelling, absent "the one that the environment names", see "[upstreams.md](upstreams.md#proxies)";
+        /// The proxy for requests to the server and to its authorization server: `http://proxy.example.com:3128`, with a
+        /// user name and a password if the proxy needs them; `none`, for no proxy; or `environment`, for the proxy that the
+        /// environment names.
+        "proxy" proxy: ProxyRule = ProxySpelling, absent "the proxy that the environment names", see "[upstreams.md](upstreams.md#proxies)";
         /// The files for TLS connections to the server: `ca`, `cert`, `key`.
         "tls" tls: Option<ClientTls> = Maybe(Afresh), absent "the system's certificate authorities, no client certificate",
             see "[upstreams.md](upstreams.md#certificates)";

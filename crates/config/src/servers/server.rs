@@ -89,21 +89,23 @@ section! {
         /// The clients that share a connection: `shared` (all), `session` (each client session has its own) or `caller` (each
         /// authenticated caller has its own).
         "affinity" affinity: Affinity = AffinityWord, see "[sessions.md](sessions.md)";
-        /// The handling of the server's questions to clients: `auto` passes the questions to clients that can be asked; `never`
-        /// tells the server, if it uses sessions, that no client can be asked.
+        /// The handling of the server's questions to clients: `auto` passes the questions to clients that can be asked;
+        /// `never` tells the server, if it uses sessions, that no client can be asked.
         "asks" asks: QuestionPolicy = Word;
         /// The maximum number of dedicated connections, in addition to the shared ones. With `0`, all clients take turns on a
         /// single connection.
         "dedicatedConnections" dedicated_connections: Option<usize> = Maybe(Number { least: 0, most: 10_000 }),
             absent "4 child processes (16 with `affinity: session` or `caller`) or 256 sessions; `0` for some known servers",
             see "[sessions.md](sessions.md#one-connection-for-all)";
-        /// The maximum number of calls that run on the server at once. Further calls wait for their turn.
+        /// The maximum number of calls that run on the server at once. Calls above this number wait for their turn.
         "concurrentCalls" concurrent_calls: usize = Number { least: 1, most: 1_000_000 }, default 10_000,
             see "[sessions.md](sessions.md#calls-at-once)";
-        /// The maximum number of calls that wait for their turn. Further calls are refused, and clients may send them again.
+        /// The maximum number of calls that wait for their turn. Calls above this number are refused, and clients may send
+        /// refused calls again.
         "waitingCalls" waiting_calls: usize = Number { least: 0, most: 1_000_000 }, default 1000;
-        /// The maximum size of a tool's result. If a result is longer, clients get its beginning and a link to the rest. Choose a
-        /// size that fits into the context window of your models, for instance `100KiB`, which is about 25,000 tokens of English text.
+        /// The maximum size of a tool's result. If a result is longer, clients get its beginning and a link to the rest.
+        /// Choose a size that fits into the context window of your models, for instance `100KiB`, which is about 25,000
+        /// tokens of English text.
         "maxResult" max_result: Option<usize> = Maybe(Bytes { least: 4 << 10, most: 1 << 30 }), absent "none",
             see "[long results](#long-results)";
         /// The handling of tools whose definitions change, and of new tools: `warn` serves them and logs a warning; `hold`

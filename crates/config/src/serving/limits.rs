@@ -33,7 +33,8 @@ section! {
     /// Upper bounds on sizes, counts and times. Sizes are a number of bytes or `64KiB`, `4MiB`; times are a number of
     /// seconds or `500ms`, `10s`, `30m`, `1h`.
     pub struct Limits: "a mapping of limits" {
-        /// Adapts the default of one call timeout to the configured value of the other; two configured values must be consistent.
+        /// Adapts the default of one call timeout to the configured value of the other; two configured values must be
+        /// consistent.
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             let (idle, whole) = (self.call_idle_timeout, self.call_timeout);
             let written = (entry.value.entry("callIdleTimeout"), entry.value.entry("callTimeout"));
@@ -62,8 +63,8 @@ section! {
         "line" line: usize = bytes(KIB, 256 * MIB), default 16 * MIB;
         /// The maximum size of a message from an upstream server, over HTTP or a pipe: an answer, an event or a line.
         "result" result: usize = bytes(KIB, 1024 * MIB), default 64 * MIB;
-        /// The memory for all large messages of clients and servers together. Above this limit, further messages wait
-        /// until other messages are finished, and are refused if none of them finishes in time.
+        /// The memory for all large messages of clients and servers together. Above this limit, a new message waits until
+        /// other messages are finished, and is refused if no other message finishes in time.
         "memory" memory: Option<usize> = Maybe(bytes(64 * MIB, 1 << 50)), absent "half of the memory that the process may use";
         /// The maximum nesting depth of JSON in a message.
         "jsonDepth" json_depth: usize = number(8, 128), default 128;
@@ -73,8 +74,8 @@ section! {
         "sessions" sessions: usize = number(1, 1_000_000), default 10_000;
         /// The time without a request or an open stream after which a session ends.
         "sessionIdle" session_idle: Duration = time(SECOND, Duration::from_hours(24)), default Duration::from_mins(30);
-        /// The time for which a session can be restored after its last use, and for which data that was sealed with a replaced key
-        /// can still be opened.
+        /// The time for which a session can be restored after its last use, and for which data that was sealed with a
+        /// replaced key can still be opened.
         "sessionLifetime" session_lifetime: Duration = time(MINUTE, Duration::from_hours(30 * 24)), default Duration::from_hours(24);
         /// The maximum number of open event streams per session.
         "streamsPerSession" streams_per_session: usize = number(1, 1024), default 64;
@@ -90,8 +91,8 @@ section! {
         "callIdleTimeout" call_idle_timeout: Duration = time(Duration::from_millis(100), HOUR), default MINUTE;
         /// The total time that a call may take, even if it reports progress.
         "callTimeout" call_timeout: Duration = time(Duration::from_millis(100), Duration::from_hours(24)), default Duration::from_mins(10);
-        /// The maximum time that a request that was not executed waits for its server to become available again. A request never
-        /// waits longer than half of its own timeout.
+        /// The maximum time that a request that was not executed waits for its server to become available again. A request
+        /// never waits longer than half of its own timeout.
         "resendWait" resend_wait: Duration = time(Duration::ZERO, Duration::from_mins(10)), default Duration::from_secs(10);
         /// The maximum time to connect to an upstream server, including TLS.
         "connectTimeout" connect_timeout: Duration = time(Duration::from_millis(100), Duration::from_mins(2)), default Duration::from_secs(10);
@@ -109,11 +110,11 @@ section! {
         "listenStreams" listen_streams: usize = number(1, 1_000_000), default 10_000;
         /// The maximum number of resource subscriptions per session.
         "subscriptionsPerSession" subscriptions_per_session: usize = number(1, 100_000), default 1000;
-        /// The time for which clients can still use the former name of a tool or prompt. With `0s`, a former name stops working at
-        /// once.
+        /// The time for which clients can still use the former name of a tool or prompt. With `0s`, a former name stops
+        /// working at once.
         "formerNames" former_names: Duration = time(Duration::ZERO, Duration::from_hours(365 * 24)), default Duration::from_hours(7 * 24);
-        /// The maximum size of a JSON Schema against which the arguments of a tool are checked. If the schema is larger, arguments
-        /// are passed on unchecked.
+        /// The maximum size of a JSON Schema against which the arguments of a tool are checked. If the schema is larger,
+        /// arguments are passed on unchecked.
         "schemaBytes" schema_bytes: usize = bytes(KIB, 16 * MIB), default 256 * KIB;
         /// The time that a question to a client may wait for its answer.
         "requestStateLifetime" request_state_lifetime: Duration = time(SECOND, Duration::from_hours(24)), default Duration::from_mins(10);

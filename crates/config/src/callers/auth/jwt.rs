@@ -25,7 +25,7 @@ section! {
         /// The required value of `aud`, or a list of values, one of which is enough.
         "audience" audience: Vec<Text> =
             Values { what: "a string, or a list of strings", item: Sound("a string", audience), some: true },
-            absent "`oauth.resource`; one of the two is required";
+            absent "`oauth.resource`; `audience` is required if `oauth.resource` is not set";
         /// The accepted signature algorithms. Only algorithms with a key pair are supported.
         "algorithms" algorithms: Vec<Algorithm> = Values { what: "a list of signature algorithms", item: Signature, some: true },
             default vec![Algorithm::Rs256, Algorithm::Es256, Algorithm::EdDsa];
@@ -43,8 +43,8 @@ fn audience(text: &Text) -> Result<(), Flaw> {
 }
 
 words! {
-    /// A signature algorithm with a key pair (RFC 7518 section 3.1, RFC 8037 section 3.1). Algorithms with a shared secret are left
-    /// out, because the keys of a JWK set are public.
+    /// A signature algorithm with a key pair (RFC 7518 section 3.1, RFC 8037 section 3.1). Algorithms with a shared secret
+    /// are left out, because the keys of a JWK set are public.
     pub enum Algorithm {
         /// RSASSA-PKCS1-v1_5 with SHA-256.
         Rs256 = "RS256",

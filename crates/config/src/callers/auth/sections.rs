@@ -21,8 +21,8 @@ use crate::values::check::{is_readable_on_the_way, site_url, word};
 use crate::values::text::Text;
 
 section! {
-    /// The ways in which callers can authenticate; each caller may use any of them. If none is configured, no authentication is
-    /// required.
+    /// The ways in which callers can authenticate; each caller may use any of them. If none is configured, no
+    /// authentication is required.
     pub struct Auth: "a mapping with `bearer`, `keys`, `jwt`, …" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             let (issuers, resource) = (entry.value.entry("jwt"), entry.value.entry("oauth"));
@@ -48,13 +48,14 @@ section! {
         "bearer" bearer: Option<Bearer> = BearerToken;
         /// Accepts the API keys that `dragoman key new` creates. Clients send a key like the token of `bearer`.
         "keys" keys: bool = Flag, see "[keys.md](keys.md)";
-        /// The users of HTTP's Basic scheme: names with argon2id hashes of passwords, never the passwords themselves. To generate a
-        /// hash: `echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e`.
+        /// The users of HTTP's Basic scheme: names with argon2id hashes of passwords, never the passwords themselves. To
+        /// generate a hash: `echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e`.
         "users" users: IndexMap<String, Text> = users();
-        /// Accepts user names with application passwords, sent with HTTP's Basic scheme. A WordPress site checks them.
+        /// Accepts user names with application passwords, sent with HTTP's Basic scheme. A WordPress site checks the
+        /// passwords.
         "site" site: Option<SiteCheck> = Maybe(Afresh), see "[below](#who-may-call)";
-        /// Lets people sign in with their account at a WordPress site, for clients that cannot send headers: `wordpress`, or a
-        /// mapping.
+        /// Lets people sign in with their account at a WordPress site, for clients that cannot send headers: `wordpress`,
+        /// or a mapping.
         "login" login: Option<Login> = OrWordPress, absent "off", see "[sign-in.md](sign-in.md)";
         /// An issuer of signed tokens (JWT), or a list of issuers. Clients send such a token like the token of `bearer`.
         "jwt" jwt: Vec<Jwt> = Sections {
@@ -67,8 +68,8 @@ section! {
         /// Tells clients where to get a token, by describing this gateway as an OAuth protected resource (RFC 9728). The
         /// authorization servers are the issuers in `jwt`.
         "oauth" oauth: Option<OAuth> = Maybe(Afresh), see "[below](#who-may-call)";
-        /// The number of wrong passwords that one client address may try within a period. Further attempts are refused
-        /// for a while, except those with passwords that were accepted before. `false` sets no limit.
+        /// The number of wrong passwords that one client address may try within a period. Attempts above this number are
+        /// refused for a while, except attempts with passwords that were accepted before. `false` sets no limit.
         "failures" failures: Option<RequestRate> = RateOrOff,
             default Some(RequestRate { count: 30, period: Duration::from_mins(1) }),
             see "[authentication.md](authentication.md#names-with-passwords)";

@@ -36,20 +36,23 @@ section! {
         "native" native: Native = Word, default Native::Demo, needed "native: demo", see "[tools.md](tools.md)";
         /// The site of `wordpress`, `buddyboss`, `buddypress` and `woocommerce`.
         "site" site: Option<Site> = Maybe(Within), see "[below](#the-site-of-an-embedded-server)";
-        /// The enabled groups of tools. `core` is always enabled; without this key, `native: buddyboss` also enables its group
-        /// `buddyboss`. `wordpress`, `buddyboss` and `buddypress` have the group `discover`; `wordpress` and `buddyboss` have `extended`;
+        /// The enabled groups of tools. `core` is always enabled; without this key, `native: buddyboss` also enables its
+        /// group
+        /// `buddyboss`. `wordpress`, `buddyboss` and `buddypress` have the group `discover`; `wordpress` and `buddyboss`
+        /// have `extended`;
         /// `buddyboss` has `advanced`; `woocommerce` has `write`, with all tools that change the shop.
         "phases" phases: Option<Vec<String>> = Apart(phases_schema), see "[tools.md](tools.md)";
         /// Shows the personal data of a shop's customers, such as names and addresses.
         "personalData" personal_data: bool = Flag, see "[tools.md](tools.md#woocommerce)";
         /// Other addresses for the services that `heritage` queries: `wikipedia`, `snl`, `riksantikvaren`, `arcgis`.
         "sources" sources: IndexMap<Source, Text> = SourceAddresses;
-        /// The handling of arguments that a tool does not have: `reject` refuses the call and suggests the nearest name; `ignore`
-        /// ignores the argument, as the presets do. `demo` always refuses such calls.
+        /// The handling of arguments that a tool does not have: `reject` refuses the call and suggests the nearest name;
+        /// `ignore` ignores the argument, as the presets do. `demo` always refuses calls with unknown arguments.
         "unknownArguments" unknown_arguments: UnknownArguments = Word;
-        /// The proxy for requests to the site or the services: `http://proxy.example.com:3128`, with a user name and a password if
-        /// the proxy needs them; `none`, for no proxy; or `environment`, for the proxy that the environment names.
-        "proxy" proxy: ProxyRule = ProxySpelling, absent "the one that the environment names", see "[upstreams.md](upstreams.md#proxies)";
+        /// The proxy for requests to the site or the services: `http://proxy.example.com:3128`, with a user name and a
+        /// password if the proxy needs them; `none`, for no proxy; or `environment`, for the proxy that the environment
+        /// names.
+        "proxy" proxy: ProxyRule = ProxySpelling, absent "the proxy that the environment names", see "[upstreams.md](upstreams.md#proxies)";
         /// The files for TLS connections to the site or the services: `ca`, `cert`, `key`.
         "tls" tls: Option<ClientTls> = Maybe(Afresh), absent "the system's certificate authorities, no client certificate",
             see "[upstreams.md](upstreams.md#certificates)";

@@ -41,35 +41,37 @@ section! {
         /// Lets a request choose the site and the user with the headers `x-wordpress-url`, `x-wordpress-username` and
         /// `x-wordpress-password`. Requests with only some of these headers are refused.
         "headers" headers: bool = Flag;
-        /// Forwards the caller's own name and password (HTTP's Basic scheme) to the site. Dragoman sends them nowhere
-        /// else.
+        /// Forwards the caller's own name and password (HTTP's Basic scheme) to the site. Dragoman sends this name and
+        /// password to no other server.
         "basic" basic: bool = Flag;
         /// Uses the account with which the caller has signed in (`auth.login`); with `url`, only if it is an account at this
         /// site.
         "login" login: bool = Flag, see "[sign-in.md](sign-in.md)";
-        /// Lets a call fetch a file by URL (`wp_upload_media_from_url` and similar tools) from a private address. Enable this only
-        /// in a network where callers may see everything.
+        /// Lets a call fetch a file by URL (`wp_upload_media_from_url` and similar tools) from a private address. Enable
+        /// this only in a network where callers may see everything.
         "privateFiles" private_files: bool = Flag;
-        /// Lets a request name a site with a private address; `url` may always contain a private address. For development, the
-        /// option `--allow-private-sites` does the same for all servers.
+        /// Lets a request name a site with a private address; `url` may always contain a private address. For development,
+        /// the option `--allow-private-sites` does the same for all servers.
         "privateSites" private_sites: bool = Flag;
         /// The ports, besides 80 and 443, that a site named by a request may have. With `privateSites`, any port is allowed.
         "ports" ports: Vec<u32> = Values { what: "a list of ports", item: Count { most: 65_535 }, some: false },
             absent "80 and 443 only";
-        /// The maximum number of requests that run at one site at the same time, from 1 to 1000. Further requests wait.
+        /// The maximum number of requests that run at one site at the same time, from 1 to 1000. Requests above this number
+        /// wait.
         "atOnce" at_once: u32 = Count { most: 1000 }, default Site::AT_ONCE;
-        /// The maximum number of requests that Dragoman sends to one site within a period, such as `600/1m`, across all callers.
-        /// Further requests are refused, and the error says when to retry.
+        /// The maximum number of requests that Dragoman sends to one site within a period, such as `600/1m`, across all
+        /// callers. Requests above this rate are refused, and the error says when to retry.
         "rate" rate: Option<RequestRate> = Maybe(Rate { least: 1 });
-        /// The form in which tools return the site's answers: `compact` (the important fields, with totals; a call can request all
-        /// fields), `raw` (unchanged) or `plain` (only the important fields, as in the systems that the presets replace).
+        /// The form in which tools return the site's answers: `compact` (the important fields, with totals; a call can
+        /// request all fields), `raw` (unchanged) or `plain` (only the important fields, as in the systems that the presets
+        /// replace).
         "answers" answers: Answers = Word;
         /// Saves content changes even if they turn blocks or shortcodes of the current content into plain HTML.
         "allowMarkupLoss" allow_markup_loss: bool = Flag, see "[tools.md](tools.md#wordpress)";
         /// Offers only tools that do not change anything.
         "readOnly" read_only: bool = Flag;
-        /// The API key for `upload_to_imgbb`, for calls without a key in the header `x-imgbb-api-key` or in the arguments. The
-        /// preset `wordpress` takes the key from the variable `IMGBB_API_KEY`.
+        /// The API key for `upload_to_imgbb`, for calls without a key in the header `x-imgbb-api-key` or in the arguments.
+        /// The preset `wordpress` takes the key from the variable `IMGBB_API_KEY`.
         "imageKey" image_key: Option<Text> = OrEmpty { secret: true, check: check::basic_password };
         /// The address of the image host's API, which must be compatible with imgbb's.
         "imageHost" image_host: Option<Text> = OrEmpty { secret: false, check: check::site_url },
