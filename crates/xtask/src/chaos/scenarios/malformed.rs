@@ -1,6 +1,7 @@
 //! One tool in a server's list is invalid: the server's other tools, and those of other servers, remain available.
 
 use super::Scenario;
+use crate::chaos::process::MARK;
 use crate::chaos::scenario::Play;
 use crate::chaos::stage::SOON;
 use serde_json::{Value, json};
@@ -20,7 +21,17 @@ pub(super) const ALL: &[Scenario] = &[
         variant: "deep",
         run,
     },
+    Scenario {
+        name: "malformed-for-sdks",
+        fault: 9,
+        title: "SDKs accept the lists of a server with items that violate the protocol in 60 ways",
+        variant: "",
+        run: with_sdks,
+    },
 ];
+
+/// The end of the output of a failed script, in bytes.
+const SHOWN: usize = 1000;
 
 fn run(play: &mut Play<'_>) -> Result<(), String> {
     let stage = &mut play.stage;
@@ -47,6 +58,23 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
     }
     faults.truncate(4);
     if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }
+}
+
+fn with_sdks(play: &mut Play<'_>) -> Result<(), String> {
+    let server = play.node.staged("malformed-server.mjs")?;
+    let entry = json!({ "command": play.node.program(), "args": [server], "env": { MARK: play.stage.mark } });
+    play.stage.serve(&[("up", entry)], &json!({ "limits": { "listWait": "10s" } }))?;
+    let mut script = play.node.script("malformed.mjs")?;
+    let output = script
+        .arg(format!("http://{}/mcp", play.stage.address()))
+        .output()
+        .map_err(|error| format!("node: {error}"))?;
+    let said = [output.stdout, output.stderr].concat();
+    if output.status.success() {
+        return Ok(());
+    }
+    let end = &said[said.len().saturating_sub(SHOWN)..];
+    Err(String::from_utf8_lossy(end).into_owned())
 }
 
 /// Returns true for a tool that SDKs accept.
