@@ -18,6 +18,8 @@ export default [
   ['subscriber', 'wp_search', { search: 'secret-north-admin' }, { count: 0, total: 0, results: [] }],
   ['admin', 'wp_batch', { requests: BATCH }, { responses: [{ status: 201, body: { name: 'By batch' } }, { status: 404, body: { code: 'rest_term_invalid' } }] }],
   ['subscriber', 'wp_batch', { requests: BATCH }, { responses: [{ status: 403, body: { code: 'rest_cannot_create' } }, { status: 404, body: { code: 'rest_term_invalid' } }] }],
+  ['admin', 'wp_batch', { requests: [{ method: 'POST', path: '/wp/v2/posts/$post', body: { content: 'x' } }] }, /request 1 .* would replace content.* use wp_update_post/],
+  ['admin', 'wp_batch', { requests: [{ method: 'POST', path: '/wp/v2/posts/$post', body: { categories: [99999] } }] }, /there is no category 99999/],
   ['admin', 'wp_get_embed', { url: '$url/?p=$post', maxwidth: 300 }, { type: 'rich', title: 'Post 1 of north', width: 300 }],
   ['subscriber', 'wp_get_embed', { url: '$url/?p=9999' }, '404 oembed_invalid_url'],
   ['admin', 'wp_get_foreign_embed', { url: '$url/?p=$post' }, { title: 'Post 1 of north' }],

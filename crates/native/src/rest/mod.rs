@@ -77,6 +77,7 @@ pub(crate) mod tests;
 
 pub(crate) use cache::Cache;
 pub(crate) use content_format::{CONTENT_FORMAT, CONTENT_NOTE};
+pub(crate) use encode::decoded;
 pub(crate) use file::FileFrom;
 pub(crate) use known::AcceptedCredentials;
 pub(crate) use offered::Offered;

@@ -70,6 +70,19 @@ fn ids_that_do_not_exist_are_refused_before_the_change() {
             json!({"type": "posts", "title": "T", "fields": {"categories": [99]}}),
             "no category 99 (argument \"categories\"); wp_get_categories lists those that exist",
         ),
+        (
+            "wp_batch",
+            json!({"requests": [
+                {"method": "POST", "path": "/wp/v2/posts/7", "body": {"categories": [3]}},
+                {"method": "POST", "path": "/wp/v2/posts/8", "body": {"categories": [99]}},
+            ]}),
+            "there is no category 99 ",
+        ),
+        (
+            "wp_batch",
+            json!({"requests": [{"method": "PUT", "path": "/wp/v2/posts/7", "body": {"content": "x"}}]}),
+            "would replace content",
+        ),
     ] {
         let fake = site();
         let said = refused(&asked(&tools(&fake, AnswerStyle::Compact), tool, &call)).1;
