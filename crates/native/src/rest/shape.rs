@@ -8,7 +8,7 @@ use super::pick::{Pick, gather, head, only, picked};
 use super::plain_text::plain;
 use super::plugin_fields::plugin_fields;
 use super::previous::PREVIOUS;
-use super::stored;
+use super::stored::{self, ComparedValues};
 use crate::port::HttpResponse;
 use crate::tools::Values;
 
@@ -100,7 +100,7 @@ impl CallAnswer {
 
     /// The answer with the values that the service stored. `compared` contains the values of the call that can be compared with
     /// those in the service's answer.
-    pub(super) fn with_stored(self, compared: &Map<String, Value>, answer: &Value) -> Self {
+    pub(super) fn with_stored(self, compared: &ComparedValues, answer: &Value) -> Self {
         let Some(shown) = self.structured.as_ref().filter(|shown| shown.is_object()) else { return self };
         let told = stored::stored(compared, answer, shown);
         if told.is_empty() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::cache::Cache;
 use super::file::FileData;
@@ -16,7 +16,7 @@ use super::request::Making;
 use super::shape::{AnswerStyle, CallAnswer, Manner, Shape, Totals};
 use super::step::{CallerRequest, RestRequest, Step};
 use super::steps::StepsOutcome;
-use super::stored;
+use super::stored::{self, ComparedValues};
 use super::unread;
 use super::unreadable;
 use crate::passing::HttpBody;
@@ -127,7 +127,8 @@ impl World {
             .map(|fields| if has_content { format!("{fields},{}", plugin_fields::MEMBERS) } else { fields });
         let reads = steps.iter().rev().find_map(Step::verb) == Some(Verb::Get);
         let tells_stored = !reads && is_compact && !full;
-        let compared = if tells_stored { stored::comparable(arguments, &values) } else { Map::new() };
+        let compared =
+            if tells_stored { stored::comparable(arguments, &values) } else { ComparedValues::default() };
         let (totals, may_be_blank) = (Totals::default(), matches!(shape, Shape::Whole | Shape::Rows(..)));
         let mut run = Run {
             world: self,

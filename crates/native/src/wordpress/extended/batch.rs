@@ -119,7 +119,10 @@ mod tests {
 
     fn refusal(request: &Value) -> Option<String> {
         let mut values = Values::default();
-        values.set(REQUESTS, json!([{"method": "POST", "path": "/wp/v2/tags", "body": {"name": "T"}}, request]));
+        values.set(
+            REQUESTS,
+            json!([{"method": "POST", "path": "/wp/v2/tags", "body": {"name": "T"}}, request]),
+        );
         without_replaced_content(&values).err().map(|failure| failure.message)
     }
 
@@ -136,12 +139,14 @@ mod tests {
             ("/shop/v1/update", "wp_update_item"),
         ] {
             for method in ["POST", "PUT", "PATCH"] {
-                let words = refusal(&json!({"method": method, "path": path, "body": {"content": "x"}})).unwrap();
+                let words =
+                    refusal(&json!({"method": method, "path": path, "body": {"content": "x"}})).unwrap();
                 assert!(words.starts_with(&format!("nothing was sent: request 2 ({path}) would")), "{words}");
                 assert!(words.contains(&format!("use {tool},")), "{words}");
             }
         }
-        for path in ["/wp/v2/posts/7?content=x", "/wp/v2/posts/7?a=b&%63ontent[raw]=x", "/wp/v2/posts?tags=9"] {
+        for path in ["/wp/v2/posts/7?content=x", "/wp/v2/posts/7?a=b&%63ontent[raw]=x", "/wp/v2/posts?tags=9"]
+        {
             let words = refusal(&json!({"method": "POST", "path": path})).unwrap();
             assert!(words.ends_with("in the query: put it into the body"), "{words}");
         }

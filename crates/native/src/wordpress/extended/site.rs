@@ -14,7 +14,8 @@ pub(super) const SETTINGS: &[ToolRow] = &[
                 "name description url home gmt_offset timezone_string show_on_front page_on_front page_for_posts \
                  namespaces site_logo site_icon site_icon_url");
     }[0],
-    rows! { "wp_get_settings", "Get site settings", "Returns the site's settings.", []; get "/wp/v2/settings" => Shape::Whole; }[0],
+    rows! { "wp_get_settings", "Get site settings", "Returns the site's settings.", []; get "/wp/v2/settings" => Shape::Whole; }
+        [0],
     rows! {
         "wp_update_settings", "Update site settings", "Updates the site's settings and returns all of them. Omitted settings keep their values.",
             [text("title", "Site title."), text("description", "Site tagline."),
