@@ -10,6 +10,8 @@ export default [
   ['admin', 'wp_get_site', {}, { name: 'Site north', timezone_string: 'UTC' }],
   ['admin', 'wp_get_settings', {}, { title: 'Site north', email: 'admin@north.example.org', posts_per_page: 10 }],
   ['subscriber', 'wp_get_settings', {}, '403 rest_forbidden'],
+  ['admin', 'wp_update_settings', { description: 'Fish & chips' }, { description: 'Fish & chips' }],
+  ['admin', 'wp_get_site', {}, { description: 'Fish & chips' }],
   ['admin', 'wp_update_settings', { description: 'In the north', posts_per_page: 7, use_smilies: false, timezone: 'Europe/Oslo', site_icon: '$picture' }, { description: 'In the north', posts_per_page: 7, use_smilies: false, timezone: 'Europe/Oslo', site_icon: '$picture' }],
   ['admin', 'wp_update_settings', { timezone: 'UTC', posts_per_page: 10 }, { title: 'Site north', timezone: 'UTC', posts_per_page: 10 }],
   ['subscriber', 'wp_update_settings', { title: 'Mine now' }, '403 rest_forbidden'],

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::brief::brief;
 use super::content_format::ContentFormat;
 use super::normalize::{as_object, lean, normalized};
 use super::pick::{Pick, gather, head, only, picked};
@@ -191,6 +192,9 @@ impl Shape {
         if !matches!(self, Self::Whole) {
             let answer = plain(normalized(answer));
             let more = if manner.content.is_some() { plugin_fields(&answer) } else { Map::new() };
+            if self.is_list() {
+                return brief(self.shaped(answer, values, manner.totals), self.plural());
+            }
             let mut shown = said_of_content(self.shaped(answer, values, manner.totals), manner.content);
             if let Some(members) = shown.as_object_mut() {
                 members.extend(more);

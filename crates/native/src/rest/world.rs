@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::cache::Cache;
 use super::file::FileData;
 use super::open;
+use super::paged::paged;
 use super::place::{RequestTarget, RequestTargets};
 use super::plugin_fields;
 use super::request::Making;
@@ -232,7 +233,10 @@ impl Run<'_> {
         if ask.brings_file {
             return self.brought(ask.base, digest, request).await;
         }
-        self.answered((ask.base, ask.verb, ask.keep), digest, request).await
+        let answer = self.answered((ask.base, ask.verb, ask.keep), digest, request).await?;
+        let (answer, totals) = paged(answer, ask.paging, &self.values, self.totals);
+        self.totals = totals;
+        Ok(answer)
     }
 
     /// The request of a step to this target.

@@ -8,6 +8,8 @@ use serde_json::json;
 
 use super::*;
 use crate::community::{buddyboss, buddypress};
+use crate::rest::paged::ARGUMENTS;
+use crate::rest::step::Paging;
 use crate::rest::{Bind, Encoding, FieldSource, FileFrom, Shape, Step, StepCondition};
 use crate::site::{Requests, SiteSettings};
 use crate::tools::{ToolAction, ToolRow};
@@ -167,7 +169,9 @@ fn every_argument_is_used() {
                 Step::File(from) => of_file(from).contains(&row.name),
                 Step::Ask(ask) => {
                     let is_it = |source: &FieldSource| matches!(source, FieldSource::Value(name) if *name == row.name);
+                    let divides = ask.paging != Paging::ByService;
                     places(ask.route).contains(&row.name)
+                        || (divides && ARGUMENTS.contains(&row.name))
                         || ask.fields.iter().any(|field| is_it(&field.source))
                 }
                 Step::Previous(name) | Step::Restore(name) => *name == row.name,
