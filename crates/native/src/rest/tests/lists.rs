@@ -1,11 +1,14 @@
 //! Lists with short entries, and calls that ask for other members; and the fields of plugins.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use super::*;
 use crate::AnswerStyle::{self, Compact, Plain};
 use crate::community::buddyboss;
 use crate::site::SiteSettings;
+use crate::tools::ToolAction;
 use crate::wordpress;
 
 fn settings(answers: AnswerStyle) -> SiteSettings {
@@ -117,6 +120,25 @@ fn entries_of_lists_have_short_texts() {
     }
     let plain = asked(&whole(Plain, listing(json!([entry]))), "wp_get_comments", &json!({}));
     assert_eq!(shown(&plain)["comments"][0]["content"], json!(long), "presets are as before");
+}
+
+/// The sizes of lists are measured on real sites. A list without a figure needs a reason.
+#[test]
+fn every_list_has_a_size_or_a_reason() {
+    let sizes: Value = serde_json::from_str(include_str!("../../../../../tests/list-sizes.json")).unwrap();
+    let reasons: Value =
+        serde_json::from_str(include_str!("../../../../../tests/lists-without-sizes.json")).unwrap();
+    let mut lists = BTreeSet::new();
+    for tool in super::rows::servers().iter().flat_map(|server| server.rows().to_vec()) {
+        if matches!(tool.action, ToolAction::Rest(_, shape) if shape.is_list()) {
+            lists.insert(tool.name);
+        }
+    }
+    let one = |name: &&&str| sizes.get(**name).is_some() == reasons.get(**name).is_some();
+    assert_eq!(lists.iter().filter(one).collect::<Vec<_>>(), Vec::<&&str>::new(), "neither or both");
+    let known = sizes.as_object().unwrap().keys().chain(reasons.as_object().unwrap().keys());
+    let gone: Vec<&String> = known.filter(|name| !lists.contains(name.as_str())).collect();
+    assert_eq!(gone, Vec::<&String>::new(), "no lists");
 }
 
 #[test]

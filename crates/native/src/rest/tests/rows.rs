@@ -16,7 +16,7 @@ use crate::tools::{ToolAction, ToolRow};
 use crate::woocommerce::{self, ShopSettings};
 use crate::{ToolServer, heritage, plain, wordpress};
 
-fn servers() -> Vec<ToolServer> {
+pub(super) fn servers() -> Vec<ToolServer> {
     let (fake, site) = (Fake::json(json!({})), SiteSettings::default());
     let found = SiteSettings { requests: Requests { write: true, ..Requests::default() }, ..site.clone() };
     let phases = buddyboss::Phases { buddyboss: true, advanced: true, extended: true, discover: false };
