@@ -4,6 +4,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const FILE = new URL('list-sizes.json', import.meta.url);
+/** The lists that no site of the tests can fill, each with the reason. */
+const UNMEASURED = JSON.parse(readFileSync(new URL('lists-without-sizes.json', import.meta.url), 'utf8'));
 const ENTRIES = 10;
 /** The largest short answer with ten entries, in bytes. */
 const LARGEST = 6000;
@@ -13,20 +15,27 @@ const TOLERANCE = 1.2;
 /** The bytes of ten entries, from those of fewer or more. */
 const ofTen = (bytes, entries) => Math.ceil((bytes * ENTRIES) / entries);
 
-/** The faults of these lists: each with its tool, its number of entries, and the bytes of the short and of the full answer. */
-export function faults(lists) {
+/** Whether the answers of a tool are lists. */
+export const isList = ({ outputSchema }) => outputSchema?.properties?.total_pages !== undefined;
+
+/** The faults of these lists: each with its tool, its number of entries, and the bytes of the short and of the full answer. A tool of
+ * `all` without a measured list is a fault, too, unless a reason is known. */
+export function faults(lists, all) {
   const recorded = JSON.parse(readFileSync(process.env.DRAGOMAN_BLESS ?? FILE, 'utf8'));
   const sizes = lists.filter(({ entries }) => entries > 0).map(({ list, entries, bytes, full }) => ({ list, ten: ofTen(bytes, entries), full: ofTen(full, entries) }));
+  const measured = new Set(sizes.map(({ list }) => list));
+  const unmeasured = all.filter(({ name }) => !measured.has(name) && !(name in UNMEASURED))
+    .map(({ name }) => `${name}: no entry was measured; fill the list, or give the reason in tests/lists-without-sizes.json`);
   const large = sizes.filter(({ ten }) => ten > LARGEST).map(({ list, ten }) => `${list}: ten entries have ${ten} bytes, more than ${LARGEST}`);
   if (process.env.DRAGOMAN_BLESS) {
     const all = { ...recorded, ...Object.fromEntries(sizes.map(({ list, ten, full }) => [list, { ten, full }])) };
     const lines = Object.keys(all).sort().map((list) => `  ${JSON.stringify(list)}: ${JSON.stringify(all[list])}`);
     writeFileSync(process.env.DRAGOMAN_BLESS, `{\n${lines.join(',\n')}\n}\n`);
-    return large;
+    return [...large, ...unmeasured];
   }
   const grown = sizes.flatMap(({ list, ten }) => {
     if (!recorded[list]) return [`${list}: not recorded; set DRAGOMAN_BLESS to the path of tests/list-sizes.json`];
     return ten > recorded[list].ten * TOLERANCE ? [`${list}: ten entries have ${ten} bytes, recorded are ${recorded[list].ten}`] : [];
   });
-  return [...large, ...grown];
+  return [...large, ...unmeasured, ...grown];
 }

@@ -1,13 +1,15 @@
 // Measures the lists: the size of ten entries as a model reads them, short and with all fields.
 
+import { isList } from '../list-sizes.mjs';
+
 /** What a list that no case fills is filled with. */
 const FILLED = { list_message_threads: 'thread', list_messages: 'thread', list_moderation_reports: 'report' };
 const ENTRIES = 10;
 
 /** Fills the list of each tool that returns one, and measures it; `args` makes an entry and returns the arguments of the tool. */
 export async function measured(ask, tool, args, made) {
-  const { name, inputSchema, outputSchema } = tool;
-  if (!outputSchema?.properties?.total_pages) return undefined;
+  const { name, inputSchema } = tool;
+  if (!isList(tool)) return undefined;
   const paged = 'per_page' in inputSchema.properties;
   const kind = Object.entries(FILLED).find(([list]) => name.endsWith(list))?.[1];
   let given = {};

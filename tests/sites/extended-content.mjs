@@ -50,6 +50,7 @@ export default [
   ['admin', 'wp_create_item', { type: 'posts', title: 'With fields', fields: { categories: ['$news'], author: '$editor', sticky: true } }, { id: Number }, { filed: 'id' }],
   ['admin', 'wp_get_items', { type: 'posts', status: 'draft', filters: { categories: ['$news'], author: '$editor' } }, { count: 1, items: [{ id: '$filed', author: '$editor' }] }],
   ['admin', 'wp_get_post', { id: '$filed', full: true }, { sticky: true, categories: ['$news'] }],
+  ['admin', 'wp_update_item', { type: 'posts', id: '$filed', fields: { catgories: ['$news'], acf: { price: 5 }, sticky: false } }, { stored: { sticky: false }, not_stored: ['catgories (did you mean "categories"?)', 'acf'] }],
   ['subscriber', 'wp_update_item', { type: 'posts', id: '$filed', fields: { author: '$subscriber' } }, '403 rest_cannot_edit'],
   ['admin', 'wp_update_item', { type: 'posts', id: '$item', fields: { id: '$filed' } }, /use the argument of that name/],
   ['admin', 'wp_delete_item', { type: 'posts', id: '$filed', force: true }, { deleted: true }],

@@ -7,15 +7,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PIXEL, as, check, finish, gateways, north } from './cases.mjs';
+import { PIXEL, as, check, finish, gateways, north, south } from './cases.mjs';
 
 const main = join(createRequire(import.meta.url).resolve('@modelcontextprotocol/inspector/package.json'), '../clients/launcher/build/index.js');
 // It keeps a catalogue of servers in its user's home.
 const home = mkdtempSync(join(tmpdir(), 'inspector-'));
 
 /** Calls a tool by a process of its own, as the editor or somebody else; what the tool shows. */
-function call(name, args, who = 'editor', gateway = gateways.files) {
-  const headers = Object.entries(as(north, who)).flatMap(([header, value]) => ['--header', `${header}: ${value}`]);
+function call(name, args, who = 'editor', gateway = gateways.files, site = north) {
+  const headers = Object.entries(as(site, who)).flatMap(([header, value]) => ['--header', `${header}: ${value}`]);
   const pairs = Object.entries(args).flatMap(([key, value]) => ['--tool-arg', `${key}=${JSON.stringify(value)}`]);
   const where = [gateway, '--transport', 'http', ...headers, '--protocol-era', 'legacy'];
   const line = [main, '--cli', ...where, '--method', 'tools/call', '--tool-name', name, ...pairs];
@@ -35,8 +35,8 @@ function shown({ content: [{ text }], isError }) {
 }
 
 /** The bytes of a post's content in the database. */
-async function stored(id) {
-  return Buffer.from(await (await fetch(`${north.url}/stored/${id}`)).arrayBuffer());
+async function stored(id, site = north) {
+  return Buffer.from(await (await fetch(`${site.url}/stored/${id}`)).arrayBuffer());
 }
 
 /** Content with everything that editing rendered HTML would destroy. */
@@ -59,7 +59,7 @@ const BLOCKS = `<!-- wp:heading {"level":3,"className":"is-style-wide"} -->
 <!-- wp:latest-posts {"postsToShow":3} /-->
 `;
 /** With compact answers, as without a preset. */
-const compact = (name, args) => call(name, args, 'editor', gateways.extended);
+const compact = (name, args, site) => call(name, args, 'editor', gateways.extended, site);
 
 let post;
 let comment;
@@ -122,10 +122,24 @@ const steps = {
     await assert.rejects(compact('wp_update_post', { id: blocks, content }), /not saved/);
     assert.deepEqual(await stored(blocks), Buffer.from(BLOCKS.replace('cold.', 'warm.')));
   },
-  'one call restores the source byte for byte, where the site keeps no revision': async () => {
+  'one call restores the source byte for byte': async () => {
     await compact('wp_restore_content', { previous_content: replaced });
     assert.deepEqual(await stored(blocks), Buffer.from(BLOCKS));
     await compact('wp_delete_post', { id: blocks, force: true });
+  },
+  'one call restores the source where the site keeps no revision': async () => {
+    const { id } = await compact('wp_create_post', { title: 'Without revisions', content: BLOCKS }, south);
+    const changed = BLOCKS.replace('cold.', 'warm.');
+    const { previous_content: kept } = await compact('wp_update_post', { id, content: changed }, south);
+    assert.deepEqual(await stored(id, south), Buffer.from(changed));
+    assert.equal((await compact('wp_get_post_revisions', { id }, south)).count, 0);
+    const undone = await compact('wp_restore_content', { previous_content: kept }, south);
+    assert.deepEqual(await stored(id, south), Buffer.from(BLOCKS));
+    // What has been undone can be done again.
+    await compact('wp_restore_content', { previous_content: undone.previous_content }, south);
+    assert.deepEqual(await stored(id, south), Buffer.from(changed));
+    await assert.rejects(compact('wp_restore_content', { previous_content: kept }), /no content is kept at this address for this account/);
+    await compact('wp_delete_post', { id, force: true }, south);
   },
   'what a change refers to exists, and the answer shows what was stored': async () => {
     const all = async () => (await compact('wp_get_posts', { status: 'draft', per_page: 1 })).total;

@@ -18,6 +18,7 @@
 //! | `unknown` | arguments that a tool does not have |
 //! | `refusal` | a site's error as the failure of a call |
 //! | `hints` | likely reasons for a site's refusal |
+//! | `references` | arguments of changes that refer to other items of a site |
 //! | `roleless` | accounts without a role on a site |
 //! | [`wordpress`] | tools for any WordPress site |
 //! | `discover` | tools for APIs of a site that have no tools of their own |
@@ -35,6 +36,7 @@ mod html;
 pub mod passing;
 pub mod plain;
 pub mod port;
+mod references;
 mod refusal;
 mod rest;
 mod roleless;

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::hints;
 use crate::port::{HttpResponse, Verb};
+use crate::references::REFERENCES;
 use crate::refusal::{answered_failure, clipped, said};
 use crate::rest::{
     ADDRESS_NOT_ALLOWED, AcceptedCredentials, AnswerStyle, Doubt, EntryCheck, Offered, PlainSites,
@@ -103,14 +104,28 @@ pub(crate) struct Api {
     pub(crate) newer: Option<(&'static str, &'static str)>,
     /// The check that finds out if the API treats an account as a visitor.
     pub(crate) visitor: Option<VisitorCheck>,
+    /// The arguments of changes whose unknown IDs the API ignores.
+    pub(crate) references: &'static [Reference],
 }
 
 /// The API that all sites have.
-pub(crate) const WORDPRESS: Api =
-    Api { base: "wp", path: "/wp-json/wp/v2", doubt: None, newer: None, visitor: Some(roleless::IN_WP) };
+pub(crate) const WORDPRESS: Api = Api {
+    base: "wp",
+    path: "/wp-json/wp/v2",
+    doubt: None,
+    newer: None,
+    visitor: Some(roleless::IN_WP),
+    references: REFERENCES,
+};
 /// The API that describes the site itself: its index.
-pub(crate) const INDEX: Api =
-    Api { base: "index", path: "/wp-json", doubt: None, newer: None, visitor: Some(roleless::IN_INDEX) };
+pub(crate) const INDEX: Api = Api {
+    base: "index",
+    path: "/wp-json",
+    doubt: None,
+    newer: None,
+    visitor: Some(roleless::IN_INDEX),
+    references: REFERENCES,
+};
 /// The route that returns the caller's account, and refuses callers whom the site does not know (WordPress REST API, users).
 const WHO_AM_I: &str = "/wp-json/wp/v2/users/me?context=edit&_fields=id";
 /// The name of the image host.
@@ -210,25 +225,6 @@ fn basic(login: &SiteLogin) -> Result<SecretString, CallFailure> {
     let pair = SecretString::from(format!("{name}:{password}"));
     Ok(SecretString::from(format!("Basic {}", BASE64_STANDARD.encode(pair.expose_secret()))))
 }
-
-/// The arguments of changes whose unknown IDs WordPress ignores.
-const REFERENCES: &[Reference] = &[
-    Reference {
-        argument: "categories",
-        noun: "category",
-        base: WORDPRESS.base,
-        route: "/categories",
-        lister: "wp_get_categories",
-    },
-    Reference { argument: "tags", noun: "tag", base: WORDPRESS.base, route: "/tags", lister: "wp_get_tags" },
-    Reference {
-        argument: "featured_media",
-        noun: "media item",
-        base: WORDPRESS.base,
-        route: "/media",
-        lister: "wp_get_media",
-    },
-];
 
 impl RequestTargets for WordPressSite {
     fn place(
@@ -368,7 +364,7 @@ impl RequestTargets for WordPressSite {
     }
 
     fn references(&self, base: &str) -> &'static [Reference] {
-        if [WORDPRESS.base, INDEX.base].contains(&base) { REFERENCES } else { &[] }
+        self.apis.iter().find(|api| api.base == base).map_or(&[], |api| api.references)
     }
 
     fn previous(&self) -> Option<&PreviousContents> {

@@ -39,6 +39,7 @@ define( 'DISABLE_WP_CRON', true );
 define( 'AUTOMATIC_UPDATER_DISABLED', true );
 define( 'WP_HTTP_BLOCK_EXTERNAL', true ); // Nothing leaves this machine.
 define( 'FS_METHOD', 'direct' );
+define( 'WP_POST_REVISIONS', 'south' !== DB_NAME ); // One site keeps no revisions.
 $table_prefix = 'wp_';
 if ( ! defined( 'ABSPATH' ) ) {
 	define( 'ABSPATH', __DIR__ . '/' );

@@ -101,8 +101,17 @@ pub(crate) enum Form {
     NumberOrFalse,
     /// Each member of an object is sent separately, under the member's own name.
     Spread,
+    /// Like `Spread`, for fields of an item: the answer of the service contains each field that it has stored.
+    Fields,
     /// The first word of each pair is replaced with the second.
     Words(&'static [(&'static str, &'static str)]),
+}
+
+impl Form {
+    /// Returns true if each member of an object is sent separately.
+    pub(crate) fn spreads(self) -> bool {
+        matches!(self, Self::Spread | Self::Fields)
+    }
 }
 
 const fn argument(name: &'static str, kind: ArgumentType, about: &'static str) -> ToolArgument {

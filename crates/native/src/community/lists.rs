@@ -115,6 +115,7 @@ pub(super) const SIGNUPS: Shape = Shape::Rows(
 );
 pub(super) const EMAIL_INVITES: Shape = entries!("invites": "id" "name" "email" "date";
     "status" = First(&["/invitee-status", "/status"]));
+pub(super) const INVITE_TYPES: Shape = Shape::Rows("types", &same!["value", "label"]);
 pub(super) const SECTIONS: Shape = Shape::Rows("sections", &same!["slug", "name", "link"]);
 pub(super) const REACTIONS: Shape = Shape::Rows("reactions", &same!["id", "name"]);
 pub(super) const MEMBER_REACTIONS: Shape =

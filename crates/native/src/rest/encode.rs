@@ -24,7 +24,7 @@ pub(super) fn query_into(url: &mut String, name: &str, value: &str) {
 
 /// The text without its percent-encoding. Invalid escapes stay, and bytes that are not valid text become a
 /// replacement character.
-pub(super) fn decoded(text: &str) -> String {
+pub(crate) fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, behind @ ..] = rest {

@@ -23,7 +23,8 @@
 //! | `plugin_fields` | fields that plugins add to content |
 //! | `visitor`, `explained` | accounts that a site treats as visitors, and how sites are asked about them |
 //! | `false_failure` | failures that services report although the request took effect |
-//! | `pick` | the members of a shown answer |
+//! | `pick`, `brief` | the members of a shown answer; long texts in the entries of lists |
+//! | `paged` | pages of lists that a service does not divide itself |
 //! | `settled` | values that name a route, in the form in which they are sent |
 //! | `open` | requests whose route the call chooses |
 //! | `steps` | running steps, one after the other |
@@ -35,6 +36,7 @@
 //! | `multipart` | bodies with files (RFC 7578) |
 //! | `encode` | values in URLs (RFC 3986) |
 
+mod brief;
 mod brought;
 mod cache;
 mod content_format;
@@ -51,6 +53,7 @@ mod multipart;
 mod normalize;
 mod offered;
 mod open;
+mod paged;
 mod permalinks;
 mod pick;
 mod place;
@@ -77,6 +80,7 @@ pub(crate) mod tests;
 
 pub(crate) use cache::Cache;
 pub(crate) use content_format::{CONTENT_FORMAT, CONTENT_NOTE};
+pub(crate) use encode::decoded;
 pub(crate) use file::FileFrom;
 pub(crate) use known::AcceptedCredentials;
 pub(crate) use offered::Offered;
@@ -92,7 +96,7 @@ pub(crate) use shape::{CallAnswer, Shape, told};
 pub(crate) use source::{ALLOW_MARKUP_LOSS, RENDERED};
 pub(crate) use step::{
     Bind, CallerRequest, Check, Encoding, FalseFailure, Field, FieldSource, Missing, Step, StepCondition,
-    content, delete, edit, fixed, get, patch, post, purge, put, query, value,
+    content, delete, edit, fixed, get, patch, post, purge, put, query, seldom_paged, unpaged, value,
 };
 pub(crate) use stored::{NOT_STORED, STORED, may_tell};
 pub(crate) use unread::{UnreadableKind, json};

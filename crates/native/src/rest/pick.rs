@@ -127,7 +127,7 @@ fn elements(all: &Value) -> Vec<&Value> {
 }
 
 /// A text without markup and line breaks, cut at the end of a word where possible; `None` if nothing is left.
-fn excerpt(value: &Value) -> Option<String> {
+pub(super) fn excerpt(value: &Value) -> Option<String> {
     let text = html::as_text(value.as_str()?);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let Some((end, _)) = words.char_indices().nth(EXCERPT) else {

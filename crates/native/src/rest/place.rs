@@ -26,8 +26,8 @@ pub(crate) struct EntryCheck {
 /// An argument with the IDs of other items.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reference {
-    /// The argument that contains the IDs: a number or a list of numbers. It may also be a member of the argument
-    /// `fields`.
+    /// The argument that contains the IDs: a number, or a list of numbers or of objects with an `id`. It may also be a
+    /// member of the argument `fields`.
     pub(crate) argument: &'static str,
     /// The noun for such an item, for messages.
     pub(crate) noun: &'static str,

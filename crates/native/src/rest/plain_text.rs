@@ -6,7 +6,12 @@ use serde_json::Value;
 use crate::html;
 
 /// Members that are one line of text wherever WordPress, BuddyBoss and BuddyPress have them, as a string or under `rendered`.
-const TEXTS: &[&str] = &["author_name", "display_name", "name", "title"];
+const TEXTS: &[&str] = &["author_name", "display_name", "name", "product_name", "title"];
+
+/// Members that are one line of text only in objects that also have the second member. The tagline of a site is such a
+/// text: it is in the site's index, which has the first time zone, and in the site's settings, which have the second one.
+/// The description of anything else may be HTML.
+const TEXTS_BESIDE: &[(&str, &str)] = &[("description", "timezone_string"), ("description", "timezone")];
 
 /// Members that are not changed: their structure is defined by the site's plugins, or they contain content or
 /// schemas in their original form.
@@ -37,8 +42,10 @@ fn walk(value: &mut Value) {
     match value {
         Value::Array(list) => list.iter_mut().for_each(walk),
         Value::Object(members) => {
+            let beside = TEXTS_BESIDE.iter().filter(|(_, beside)| members.contains_key(*beside));
+            let beside: Vec<&str> = beside.map(|(name, _)| *name).collect();
             for (name, value) in members.iter_mut().filter(|(name, _)| !FOREIGN.contains(&name.as_str())) {
-                let is_text = TEXTS.contains(&name.as_str());
+                let is_text = TEXTS.contains(&name.as_str()) || beside.contains(&name.as_str());
                 match value {
                     Value::String(text) if is_text => decode(text),
                     Value::Object(forms) if is_text && forms.contains_key("rendered") => {
@@ -84,6 +91,18 @@ mod tests {
         for member in ["content", "meta", "link"] {
             assert_eq!(shown[0][member], answer[0][member], "{member}");
         }
+    }
+
+    #[test]
+    fn a_tagline_is_text_and_other_descriptions_stay() {
+        for beside in ["timezone_string", "timezone"] {
+            assert_eq!(plain(json!({"description": "R&amp;D", beside: "UTC"}))["description"], "R&D");
+        }
+        let category = json!({"id": 3, "description": "<p>R&amp;D</p>", "product_name": "Tea &amp; milk"});
+        assert_eq!(
+            plain(category),
+            json!({"id": 3, "description": "<p>R&amp;D</p>", "product_name": "Tea & milk"})
+        );
     }
 
     #[test]

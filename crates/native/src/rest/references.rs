@@ -60,11 +60,14 @@ impl Run<'_> {
     }
 }
 
-/// The IDs in an argument. 0 stands for none.
+/// The IDs in an argument: numbers, or objects with an `id`. 0 stands for none.
 fn ids(values: &Values, argument: &str) -> BTreeSet<i64> {
     let spread = values.get("fields").and_then(Value::as_object).and_then(|fields| fields.get(argument));
     let Some(value) = values.get(argument).or(spread) else { return BTreeSet::new() };
-    let one = |value: &Value| value.as_i64().or_else(|| value.as_str()?.trim().parse().ok());
+    let one = |value: &Value| {
+        let value = value.get("id").unwrap_or(value);
+        value.as_i64().or_else(|| value.as_str()?.trim().parse().ok())
+    };
     let all: Vec<i64> = match value {
         Value::String(list) => list.split(',').filter_map(|id| id.trim().parse().ok()).collect(),
         Value::Array(items) => items.iter().filter_map(one).collect(),

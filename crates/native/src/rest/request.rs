@@ -135,7 +135,7 @@ impl Making<'_> {
                 || matches!(row.form, Form::Unless(word) if self.values.text(row.name) == word);
             let Some(value) = self.values.get(row.name).filter(|_| !is_said) else { continue };
             match value {
-                Value::Object(spread) if row.form == Form::Spread => {
+                Value::Object(spread) if row.form.spreads() => {
                     for (name, value) in spread {
                         let name = self.spread(row.name, name)?;
                         members.push((name.into(), RequestMember::Plain(value.clone())));
@@ -268,7 +268,7 @@ fn scalar(value: &Value) -> String {
 fn formed(value: &Value, form: Form) -> Value {
     match form {
         Form::NumberOrFalse if value.as_i64() == Some(0) => Value::from(false),
-        Form::Plain | Form::Spread | Form::Unless(_) | Form::NumberOrFalse => value.clone(),
+        Form::Plain | Form::Spread | Form::Fields | Form::Unless(_) | Form::NumberOrFalse => value.clone(),
         Form::Single => Value::Array(vec![value.clone()]),
         Form::Bit => value.as_bool().map_or_else(|| value.clone(), |flag| Value::from(i64::from(flag))),
         Form::Words(pairs) => {

@@ -111,7 +111,7 @@ impl Run<'_> {
         let mut changes = Map::new();
         for argument in self.arguments {
             let Some(given) = self.values.get(argument.name).filter(|_| argument.sent) else { continue };
-            let fields = match given.as_object().filter(|_| argument.form == crate::tools::Form::Spread) {
+            let fields = match given.as_object().filter(|_| argument.form.spreads()) {
                 Some(fields) => fields.iter().map(|(name, value)| (name.as_str(), value)).collect(),
                 None => vec![(argument.called.unwrap_or(argument.name), given)],
             };

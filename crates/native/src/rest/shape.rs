@@ -2,13 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
+use super::brief::brief;
 use super::content_format::ContentFormat;
 use super::normalize::{as_object, lean, normalized};
 use super::pick::{Pick, gather, head, only, picked};
 use super::plain_text::plain;
 use super::plugin_fields::plugin_fields;
 use super::previous::PREVIOUS;
-use super::stored;
+use super::stored::{self, ComparedValues};
 use crate::port::HttpResponse;
 use crate::tools::Values;
 
@@ -100,7 +101,7 @@ impl CallAnswer {
 
     /// The answer with the values that the service stored. `compared` contains the values of the call that can be compared with
     /// those in the service's answer.
-    pub(super) fn with_stored(self, compared: &Map<String, Value>, answer: &Value) -> Self {
+    pub(super) fn with_stored(self, compared: &ComparedValues, answer: &Value) -> Self {
         let Some(shown) = self.structured.as_ref().filter(|shown| shown.is_object()) else { return self };
         let told = stored::stored(compared, answer, shown);
         if told.is_empty() {
@@ -191,6 +192,9 @@ impl Shape {
         if !matches!(self, Self::Whole) {
             let answer = plain(normalized(answer));
             let more = if manner.content.is_some() { plugin_fields(&answer) } else { Map::new() };
+            if self.is_list() {
+                return brief(self.shaped(answer, values, manner.totals), self.plural());
+            }
             let mut shown = said_of_content(self.shaped(answer, values, manner.totals), manner.content);
             if let Some(members) = shown.as_object_mut() {
                 members.extend(more);

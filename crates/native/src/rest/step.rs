@@ -75,6 +75,20 @@ pub(crate) struct RestRequest {
     pub(crate) shows_content: bool,
     /// The failure that the service may report although the request took effect, if there is one.
     pub(crate) false_failure: Option<FalseFailure>,
+    /// The pages of the list that the request reads.
+    pub(crate) paging: Paging,
+}
+
+/// The ways in which a service divides a list into pages. If a service reports the total number of entries, it has
+/// divided the list itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Paging {
+    /// The service returns the page that the call asks for.
+    ByService,
+    /// The service always returns the whole list.
+    Never,
+    /// Some versions of the service always return the whole list.
+    Doubtful,
 }
 
 /// A failure that some versions of a service report although the request took effect.
@@ -190,6 +204,7 @@ const fn ask(verb: Verb, base: &'static str, route: &'static str) -> RestRequest
         brings_file: false,
         shows_content: false,
         false_failure: None,
+        paging: Paging::ByService,
     }
 }
 
@@ -201,6 +216,16 @@ pub(crate) const fn content(base: &'static str, route: &'static str) -> RestRequ
 /// A request that reads.
 pub(crate) const fn get(base: &'static str, route: &'static str) -> RestRequest {
     ask(Verb::Get, base, route)
+}
+
+/// A request that reads a list that the service does not divide into pages.
+pub(crate) const fn unpaged(base: &'static str, route: &'static str) -> RestRequest {
+    RestRequest { paging: Paging::Never, ..get(base, route) }
+}
+
+/// A request that reads a list that some versions of the service do not divide into pages.
+pub(crate) const fn seldom_paged(base: &'static str, route: &'static str) -> RestRequest {
+    RestRequest { paging: Paging::Doubtful, ..get(base, route) }
 }
 
 /// A request that creates something.

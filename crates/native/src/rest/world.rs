@@ -5,18 +5,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::cache::Cache;
 use super::file::FileData;
 use super::open;
+use super::paged::paged;
 use super::place::{RequestTarget, RequestTargets};
 use super::plugin_fields;
 use super::request::Making;
 use super::shape::{AnswerStyle, CallAnswer, Manner, Shape, Totals};
 use super::step::{CallerRequest, RestRequest, Step};
 use super::steps::StepsOutcome;
-use super::stored;
+use super::stored::{self, ComparedValues};
 use super::unread;
 use super::unreadable;
 use crate::passing::HttpBody;
@@ -127,7 +128,8 @@ impl World {
             .map(|fields| if has_content { format!("{fields},{}", plugin_fields::MEMBERS) } else { fields });
         let reads = steps.iter().rev().find_map(Step::verb) == Some(Verb::Get);
         let tells_stored = !reads && is_compact && !full;
-        let compared = if tells_stored { stored::comparable(arguments, &values) } else { Map::new() };
+        let compared =
+            if tells_stored { stored::comparable(arguments, &values) } else { ComparedValues::default() };
         let (totals, may_be_blank) = (Totals::default(), matches!(shape, Shape::Whole | Shape::Rows(..)));
         let mut run = Run {
             world: self,
@@ -231,7 +233,10 @@ impl Run<'_> {
         if ask.brings_file {
             return self.brought(ask.base, digest, request).await;
         }
-        self.answered((ask.base, ask.verb, ask.keep), digest, request).await
+        let answer = self.answered((ask.base, ask.verb, ask.keep), digest, request).await?;
+        let (answer, totals) = paged(answer, ask.paging, &self.values, self.totals);
+        self.totals = totals;
+        Ok(answer)
     }
 
     /// The request of a step to this target.

@@ -31,7 +31,7 @@ use std::sync::Arc;
 use serde_json::Map;
 
 use crate::port::HttpClient;
-use crate::rest::{Doubt, World};
+use crate::rest::{Doubt, Reference, World};
 use crate::site::{Api, INDEX, SiteSettings, WORDPRESS, WordPressSite};
 use crate::tools::{Channel, Condition, Family, Policy, ToolRow, ToolServer};
 use personal_data::{without_personal_data, without_secrets};
@@ -50,6 +50,24 @@ const FAMILY: Family = Family {
     unfit: "Error: ",
 };
 
+/// The arguments of changes whose unknown IDs `WooCommerce` ignores. It refuses unknown images itself.
+const REFERENCES: &[Reference] = &[
+    Reference {
+        argument: "categories",
+        noun: "product category",
+        base: "woocommerce",
+        route: "/products/categories",
+        lister: "woo_list_categories",
+    },
+    Reference {
+        argument: "tags",
+        noun: "product tag",
+        base: "woocommerce",
+        route: "/products/tags",
+        lister: "woo_list_tags",
+    },
+];
+
 const APIS: &[Api] = &[
     WORDPRESS,
     INDEX,
@@ -64,6 +82,7 @@ const APIS: &[Api] = &[
         }),
         newer: None,
         visitor: None,
+        references: REFERENCES,
     },
 ];
 

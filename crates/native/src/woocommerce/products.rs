@@ -5,7 +5,7 @@ use super::arguments::{
     id,
 };
 use super::rows::{WRITE, rows};
-use crate::rest::From::{Each, Excerpt};
+use crate::rest::From::{Count, Each, Excerpt};
 use crate::rest::{Field, Pick, Shape, StepCondition, edit, fixed, pick};
 use crate::tools::{
     Effect, Literal, ToolArgument, ToolRow, flag, html, int, integers, object, objects, text, titled,
@@ -24,10 +24,7 @@ const PRODUCTS: Shape = Shape::Rows(
         pick("on_sale", "/on_sale"),
         pick("stock_status", "/stock_status"),
         pick("stock_quantity", "/stock_quantity"),
-        Pick {
-            name: "categories",
-            from: Each("/categories", &[pick("id", "/id"), pick("name", "/name")], 3),
-        },
+        Pick { name: "categories", from: Each("/categories", GROUP, 3) },
         pick("permalink", "/permalink"),
     ],
 );
@@ -37,9 +34,28 @@ const PRODUCT_SHOWN: Shape = Shape::One(
      attributes variations images weight dimensions shipping_class tax_class average_rating rating_count parent_id featured \
      date_created date_modified",
 );
-const PRODUCT_SUMMARY: Shape = Shape::One(
-    "id name permalink type status sku price regular_price sale_price manage_stock stock_quantity stock_status",
-);
+/// The summary after a change: it shows the stored categories and tags, and the number of images.
+const PRODUCT_SUMMARY: Shape = Shape::Picked(&[
+    pick("id", "/id"),
+    pick("name", "/name"),
+    pick("permalink", "/permalink"),
+    pick("type", "/type"),
+    pick("status", "/status"),
+    pick("sku", "/sku"),
+    pick("price", "/price"),
+    pick("regular_price", "/regular_price"),
+    pick("sale_price", "/sale_price"),
+    pick("manage_stock", "/manage_stock"),
+    pick("stock_quantity", "/stock_quantity"),
+    pick("stock_status", "/stock_status"),
+    Pick { name: "categories", from: Each("/categories", GROUP, MOST_GROUPS) },
+    Pick { name: "tags", from: Each("/tags", GROUP, MOST_GROUPS) },
+    Pick { name: "images", from: Count("/images") },
+]);
+/// The members of a category or a tag in a product.
+const GROUP: &[Pick] = &[pick("id", "/id"), pick("name", "/name")];
+/// The maximum number of categories, and of tags, in a summary.
+const MOST_GROUPS: usize = 30;
 const VARIATIONS: Shape = Shape::Rows(
     "variations",
     &[

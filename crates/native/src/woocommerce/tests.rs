@@ -197,6 +197,43 @@ fn a_coupon_in_the_trash_counts_as_deleted_whatever_the_shop_reports() {
 }
 
 #[test]
+fn a_product_keeps_to_categories_and_tags_that_exist() {
+    let shop = || {
+        Fake::replying(|request| match () {
+            () if request.url.contains("/products/categories?include=") => reply(200, &json!([{"id": 3}])),
+            () if request.url.contains("/products/tags?include=") => reply(200, &json!([])),
+            () => reply(
+                200,
+                &json!({
+                    "id": 1, "name": "Tea", "categories": [{"id": 3, "name": "R&amp;D", "slug": "rd"}], "tags": [],
+                    "images": [{"id": 8, "src": "https://shop.example/a.png"}],
+                }),
+            ),
+        })
+    };
+    let fake = shop();
+    for (tool, more) in
+        [("woo_create_product", json!({"name": "Tea"})), ("woo_update_product", json!({"id": 1}))]
+    {
+        for (argument, noun) in [("categories", "product category 9"), ("tags", "product tag 9")] {
+            let mut call = more.clone();
+            call[argument] = json!([{"id": 9}]);
+            let (text, is_error) = content(&asked(&all(false, fake.clone()), tool, &call));
+            assert!(is_error && text.contains(&format!("there is no {noun} ")), "{text}");
+        }
+    }
+    assert!(fake.lines().iter().all(|line| line.starts_with("GET ")), "{:?}", fake.lines());
+    let call = json!({"id": 1, "categories": [{"id": 3}], "images": [{"id": 8}]});
+    let answer = shown(&asked(&all(false, shop()), "woo_update_product", &call));
+    let category = json!([{"id": 3, "name": "R&D"}]);
+    assert_eq!(
+        answer,
+        json!({"id": 1, "name": "Tea", "categories": category, "tags": [], "images": 1}),
+        "everything was stored"
+    );
+}
+
+#[test]
 fn stock_is_set_where_it_is_counted() {
     let fake = Fake::json(json!({"id": 1, "stock_quantity": 4}));
     let server = all(false, fake.clone());

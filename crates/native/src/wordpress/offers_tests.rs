@@ -48,6 +48,16 @@ fn read(uri: &str) -> (Value, Vec<String>) {
 }
 
 #[test]
+fn the_tagline_of_a_site_is_plain_text() {
+    let index = json!({"name": "R&amp;D", "description": "Fish &amp; chips", "timezone_string": "UTC"});
+    let server = over(Fake::json(index));
+    let answer = request(&server, "resources/read", &json!({"uri": "wp://site"}), None);
+    let text = answer["result"]["contents"][0]["text"].as_str().unwrap();
+    let site: Value = serde_json::from_str(text).unwrap();
+    assert_eq!((&site["name"], &site["description"]), (&json!("R&D"), &json!("Fish & chips")));
+}
+
+#[test]
 fn resources_are_read_at_the_site() {
     let list = request(&over(Fake::replying(site)), "resources/list", &json!({}), None);
     for resource in list["result"]["resources"].as_array().unwrap() {

@@ -70,6 +70,19 @@ fn ids_that_do_not_exist_are_refused_before_the_change() {
             json!({"type": "posts", "title": "T", "fields": {"categories": [99]}}),
             "no category 99 (argument \"categories\"); wp_get_categories lists those that exist",
         ),
+        (
+            "wp_batch",
+            json!({"requests": [
+                {"method": "POST", "path": "/wp/v2/posts/7", "body": {"categories": [3]}},
+                {"method": "POST", "path": "/wp/v2/posts/8", "body": {"categories": [99]}},
+            ]}),
+            "there is no category 99 ",
+        ),
+        (
+            "wp_batch",
+            json!({"requests": [{"method": "PUT", "path": "/wp/v2/posts/7", "body": {"content": "x"}}]}),
+            "would replace content",
+        ),
     ] {
         let fake = site();
         let said = refused(&asked(&tools(&fake, AnswerStyle::Compact), tool, &call)).1;
@@ -83,7 +96,7 @@ fn an_answer_shows_what_was_stored() {
     let fake = site();
     let call = json!({
         "title": "T", "content": "C", "categories": [3], "tags": [5], "featured_media": 8, "sticky": true,
-        "meta": {"known": "x", "unknown": "y"},
+        "meta": {"known": "x", "other": "y"},
     });
     let answer = shown(&asked(&tools(&fake, AnswerStyle::Compact), "wp_create_post", &call));
     assert_eq!(
@@ -93,7 +106,25 @@ fn an_answer_shows_what_was_stored() {
     let mut lost: Vec<&str> =
         answer["not_stored"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     lost.sort_unstable();
-    assert_eq!(lost, ["meta.unknown", "tags"]);
+    assert_eq!(lost, ["meta.other", "tags"]);
+}
+
+#[test]
+fn fields_that_the_site_ignores_are_named() {
+    let fake = site();
+    let fields = json!({"catgories": [1], "sticky": true, "acf": {"price": 5}});
+    for call in [
+        json!({"type": "posts", "title": "T", "fields": fields}),
+        json!({"type": "posts", "id": 7, "fields": fields}),
+    ] {
+        let tool = if call.get("id").is_some() { "wp_update_item" } else { "wp_create_item" };
+        let answer = shown(&asked(&tools(&fake, AnswerStyle::Compact), tool, &call));
+        assert_eq!(answer["stored"], json!({"sticky": false}), "{answer}");
+        let mut lost: Vec<&str> =
+            answer["not_stored"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        lost.sort_unstable();
+        assert_eq!(lost, ["acf", "catgories (did you mean \"categories\"?)", "sticky"]);
+    }
 }
 
 #[test]

@@ -36,7 +36,11 @@ pub(super) const TITLES: &[Wording] = &[
     title("wp_delete_category", "Delete a category"),
     title("wp_get_tags", "List tags"),
     title("wp_create_tag", "Create a tag"),
-    title("wp_get_comments", "List comments"),
+    Wording {
+        name: "wp_get_comments",
+        title: "List comments",
+        about: "Returns a page of comments with the beginning of their content.",
+    },
     title("wp_approve_comment", "Approve a comment"),
     title("wp_spam_comment", "Mark a comment as spam"),
     title("wp_delete_comment", "Delete a comment"),

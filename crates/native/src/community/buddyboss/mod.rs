@@ -57,6 +57,7 @@ const APIS: &[Api] = &[
         )),
         newer: None,
         visitor: Some(super::BUDDYBOSS_VISITOR),
+        references: &[],
     },
     Api {
         base: "learndash",
@@ -68,6 +69,7 @@ const APIS: &[Api] = &[
         )),
         newer: None,
         visitor: None,
+        references: &[],
     },
 ];
 

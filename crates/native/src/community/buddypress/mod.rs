@@ -41,6 +41,7 @@ const FIRST: &[Api] = &[
         doubt: Some(DOUBT),
         newer: Some(("buddypress/v2", "/wp-json/buddypress/v2")),
         visitor: Some(super::BUDDYPRESS_VISITOR),
+        references: &[],
     },
 ];
 const SECOND: &[Api] = &[
@@ -52,6 +53,7 @@ const SECOND: &[Api] = &[
         doubt: Some(DOUBT),
         newer: None,
         visitor: Some(super::BUDDYPRESS_VISITOR),
+        references: &[],
     },
 ];
 

@@ -1,11 +1,14 @@
 //! Lists with short entries, and calls that ask for other members; and the fields of plugins.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use super::*;
 use crate::AnswerStyle::{self, Compact, Plain};
 use crate::community::buddyboss;
 use crate::site::SiteSettings;
+use crate::tools::ToolAction;
 use crate::wordpress;
 
 fn settings(answers: AnswerStyle) -> SiteSettings {
@@ -34,6 +37,13 @@ fn communities_answer_in_the_same_manners() {
     assert_eq!(shown(&inside)["groups"], json!([lean]));
     let answer = asked(&server(Plain, listing(json!([group]))), "buddyboss_list_groups", &json!({}));
     assert_eq!(shown(&answer), json!([group]));
+    let all = buddyboss::Phases { extended: true, ..buddyboss::Phases::default() };
+    let fake = Fake::json(json!([{"value": "teacher", "label": "Teacher", "x": 1}]));
+    let server = buddyboss::server(&settings(Compact), all, fake).unwrap();
+    let types = shown(&asked(&server, "buddyboss_list_invite_profile_types", &json!({})));
+    assert_eq!(types, json!({"count": 1, "types": [{"value": "teacher", "label": "Teacher"}]}));
+    let types = asked(&server, "buddyboss_list_invite_profile_types", &json!({"fields": ["x"]}));
+    assert_eq!(shown(&types)["types"], json!([{"x": 1}]));
 }
 
 #[test]
@@ -51,6 +61,84 @@ fn a_call_names_the_fields_that_it_wants() {
     }
     let text = asked(&server, "wp_get_posts", &json!({}))["result"]["content"][0]["text"].to_string();
     assert!(!text.contains("\\n"), "text for models has no line breaks: {text}");
+}
+
+/// The tools of WordPress, all of them.
+fn whole(answers: AnswerStyle, fake: Arc<Fake>) -> crate::ToolServer {
+    let sets = wordpress::Sets { extended: true, discover: false };
+    wordpress::server(&settings(answers), sets, fake).unwrap()
+}
+
+#[test]
+fn a_list_that_the_site_returns_whole_is_divided() {
+    let icon = |at: usize| json!({"name": format!("core/{at}"), "label": "L", "content": "<svg/>", "collection": "core"});
+    let icons = || Fake::json((0..25).map(icon).collect());
+    let fake = icons();
+    let page = shown(&asked(&whole(Compact, fake.clone()), "wp_get_icons", &json!({"page": 3})));
+    assert_eq!((&page["count"], &page["total"], &page["total_pages"]), (&json!(5), &json!(25), &json!(3)));
+    assert_eq!(page["icons"][0], json!({"name": "core/20", "label": "L", "collection": "core"}));
+    let line = fake.lines().pop().unwrap();
+    assert!(line.ends_with("/icons?per_page=10&page=3&_fields=name%2Clabel%2Ccollection"), "{line}");
+    for more in [json!({"full": true}), json!({"fields": ["content"]})] {
+        let page = shown(&asked(&whole(Compact, icons()), "wp_get_icons", &more));
+        assert_eq!((&page["count"], &page["icons"][9]["content"]), (&json!(10), &json!("<svg/>")));
+    }
+    let page = shown(&asked(&whole(Plain, icons()), "wp_get_icons", &json!({"per_page": 2})));
+    assert_eq!(page["count"], 2);
+    let types = Fake::json((0..25).map(|at| json!({"name": at})).collect());
+    let page = shown(&asked(&whole(Compact, types.clone()), "wp_get_block_types", &json!({"per_page": 20})));
+    assert_eq!((&page["count"], &page["total"]), (&json!(20), &json!(25)));
+    let line = types.lines().pop().unwrap();
+    assert!(!line.contains("page="), "the site has no such parameter: {line}");
+}
+
+#[test]
+fn entries_of_lists_have_short_texts() {
+    let long = format!("<p>{}</p>", "word ".repeat(200));
+    let entry = json!({
+        "id": 1, "name": "N", "content": {"rendered": long}, "excerpt": {"rendered": long}, "description": long,
+        "settings": {"a": long}, "styles": {"b": long},
+    });
+    for (tool, call, list) in [
+        ("wp_get_comments", json!({}), "comments"),
+        ("wp_find_comments", json!({}), "comments"),
+        ("wp_get_posts", json!({}), "posts"),
+        ("wp_get_categories", json!({}), "categories"),
+        ("wp_get_tags", json!({}), "tags"),
+        ("wp_get_terms", json!({"taxonomy": "tags"}), "terms"),
+        ("wp_get_users", json!({}), "users"),
+        ("wp_get_global_styles_revisions", json!({"id": 1}), "versions"),
+    ] {
+        let mut call = call;
+        let server = |answers| whole(answers, listing(json!([entry])));
+        let short = shown(&asked(&server(Compact), tool, &call)).to_string();
+        assert!(short.len() < 400 && !short.contains("<p>"), "{tool}: {short}");
+        call["fields"] = json!(["content.rendered", "description", "excerpt.rendered", "settings", "styles"]);
+        let wanted = shown(&asked(&server(Compact), tool, &call));
+        assert_eq!(wanted[list][0]["content"]["rendered"], json!(long), "{tool}");
+        assert_eq!(wanted[list][0]["settings"]["a"], json!(long), "{tool}");
+    }
+    let plain = asked(&whole(Plain, listing(json!([entry]))), "wp_get_comments", &json!({}));
+    assert_eq!(shown(&plain)["comments"][0]["content"], json!(long), "presets are as before");
+}
+
+/// The sizes of lists are measured on real sites. A list without a figure needs a reason.
+#[test]
+fn every_list_has_a_size_or_a_reason() {
+    let sizes: Value = serde_json::from_str(include_str!("../../../../../tests/list-sizes.json")).unwrap();
+    let reasons: Value =
+        serde_json::from_str(include_str!("../../../../../tests/lists-without-sizes.json")).unwrap();
+    let mut lists = BTreeSet::new();
+    for tool in super::rows::servers().iter().flat_map(|server| server.rows().to_vec()) {
+        if matches!(tool.action, ToolAction::Rest(_, shape) if shape.is_list()) {
+            lists.insert(tool.name);
+        }
+    }
+    let one = |name: &&&str| sizes.get(**name).is_some() == reasons.get(**name).is_some();
+    assert_eq!(lists.iter().filter(one).collect::<Vec<_>>(), Vec::<&&str>::new(), "neither or both");
+    let known = sizes.as_object().unwrap().keys().chain(reasons.as_object().unwrap().keys());
+    let gone: Vec<&String> = known.filter(|name| !lists.contains(name.as_str())).collect();
+    assert_eq!(gone, Vec::<&String>::new(), "no lists");
 }
 
 #[test]

@@ -8,13 +8,15 @@ use serde_json::json;
 
 use super::*;
 use crate::community::{buddyboss, buddypress};
+use crate::rest::paged::ARGUMENTS;
+use crate::rest::step::Paging;
 use crate::rest::{Bind, Encoding, FieldSource, FileFrom, Shape, Step, StepCondition};
 use crate::site::{Requests, SiteSettings};
 use crate::tools::{ToolAction, ToolRow};
 use crate::woocommerce::{self, ShopSettings};
 use crate::{ToolServer, heritage, plain, wordpress};
 
-fn servers() -> Vec<ToolServer> {
+pub(super) fn servers() -> Vec<ToolServer> {
     let (fake, site) = (Fake::json(json!({})), SiteSettings::default());
     let found = SiteSettings { requests: Requests { write: true, ..Requests::default() }, ..site.clone() };
     let phases = buddyboss::Phases { buddyboss: true, advanced: true, extended: true, discover: false };
@@ -167,7 +169,9 @@ fn every_argument_is_used() {
                 Step::File(from) => of_file(from).contains(&row.name),
                 Step::Ask(ask) => {
                     let is_it = |source: &FieldSource| matches!(source, FieldSource::Value(name) if *name == row.name);
+                    let divides = ask.paging != Paging::ByService;
                     places(ask.route).contains(&row.name)
+                        || (divides && ARGUMENTS.contains(&row.name))
                         || ask.fields.iter().any(|field| is_it(&field.source))
                 }
                 Step::Previous(name) | Step::Restore(name) => *name == row.name,

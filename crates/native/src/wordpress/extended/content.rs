@@ -92,7 +92,7 @@ const FIELDS: ToolArgument = object(
     "fields",
     "Additional fields by name, such as author, parent, featured_media, or a taxonomy of the post type with its term IDs.",
 )
-.form(Form::Spread);
+.form(Form::Fields);
 
 /// Items of any type that the site exposes at `wp/v2`.
 pub(super) const ANY: &[ToolRow] = rows! {

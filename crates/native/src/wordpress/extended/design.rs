@@ -44,8 +44,8 @@ pub(super) const BLOCKS: &[ToolRow] = rows! {
         edit "/wp/v2/blocks/{id}", keeps "/wp/v2/blocks/{id}" => BLOCK;
     "wp_delete_block", "Delete a reusable block", "Moves a pattern or reusable block to the trash, or deletes it permanently with `force`.", [ID, FORCE];
         delete "/wp/v2/blocks/{id}" => Shape::Whole;
-    "wp_get_block_types", "List block types", "Returns the block types registered on the site.", [NAMESPACE, CONTEXT];
-        get "/wp/v2/block-types" => Shape::List("block_types", "name title description category keywords is_dynamic");
+    "wp_get_block_types", "List block types", "Returns a page of the block types registered on the site.", [NAMESPACE, PER_PAGE.kept(), PAGE.kept(), CONTEXT];
+        unpaged "/wp/v2/block-types" => Shape::List("block_types", "name title description category keywords is_dynamic");
     "wp_get_block_type", "Get a block type", "Returns one registered block type with its attributes.",
         [NAMESPACE.required(), text("name", "Name of the block type without its namespace, such as paragraph.").required(), CONTEXT];
         get "/wp/v2/block-types/{namespace}/{name}" => Shape::Whole;
@@ -66,7 +66,7 @@ pub(super) const BLOCKS: &[ToolRow] = rows! {
          int("keyword", "Return only patterns with the keyword that has this ID."), SLUGS, OFFSET, ORDER,
          text("orderby", "Field to sort by.")
              .among(&["date", "id", "relevance", "title", "favorite_count"]), CONTEXT];
-        get "/wp/v2/pattern-directory/patterns" => Shape::Whole;
+        seldom_paged "/wp/v2/pattern-directory/patterns" => Shape::List("patterns", "id title description categories keywords");
     "wp_get_pattern_categories", "List the site's pattern categories", "Returns a page of the categories of the site's own patterns.",
         [PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, OFFSET, ORDER, TERMS_BY, SLUGS, HIDE_EMPTY, OF_POST, CONTEXT];
         get "/wp/v2/wp_pattern_category" => Shape::List("categories", "id name slug description count");
@@ -167,9 +167,9 @@ pub(super) const STYLES: &[ToolRow] = rows! {
     "wp_get_theme_styles", "Get theme styles", "Returns the global styles that a theme provides.", [STYLESHEET];
         get "/wp/v2/global-styles/themes/{*stylesheet}" => Shape::Whole;
     "wp_get_theme_style_variations", "List theme style variations", "Returns the style variations that a theme provides.", [STYLESHEET];
-        get "/wp/v2/global-styles/themes/{*stylesheet}/variations" => Shape::Whole;
+        get "/wp/v2/global-styles/themes/{*stylesheet}/variations" => Shape::List("variations", "title version");
     "wp_get_global_styles_revisions", "List global styles revisions", "Returns a list of revisions of the site's own global styles.", [ID, PER_PAGE, PAGE, OFFSET, CONTEXT];
-        get "/wp/v2/global-styles/{id}/revisions" => Shape::List("versions", "id parent author date modified settings styles");
+        get "/wp/v2/global-styles/{id}/revisions" => Shape::List("versions", "id parent author date modified");
 };
 
 /// The check that an answer is a revision of styles: a revision has a parent, but the styles themselves have none.
@@ -214,14 +214,14 @@ pub(super) const FONTS: &[ToolRow] = rows! {
         get "/wp/v2/font-collections" => Shape::List("font_collections", "slug name description");
     "wp_get_font_collection", "Get a font collection", "Returns one font collection with its fonts.", [text("slug", "Slug of the collection.").required(), CONTEXT];
         get "/wp/v2/font-collections/{slug}" => Shape::Whole;
-    "wp_get_icons", "List icons", "Returns a page of icons. Requires a recent WordPress version.",
+    "wp_get_icons", "List icons", "Returns a page of icons, without their SVG content. Requires a recent WordPress version.",
         [SEARCH, PER_PAGE, PAGE, text("collection", "Return only icons of this collection."), CONTEXT];
-        get "/wp/v2/icons" => Shape::Whole;
+        unpaged "/wp/v2/icons" => Shape::List("icons", "name label collection");
     "wp_get_icon", "Get an icon", "Returns one icon with its SVG content. Requires a recent WordPress version.",
         [text("name", "Full name of the icon, such as core/home.").required(), CONTEXT];
         get "/wp/v2/icons/{*name}" => Shape::Whole;
     "wp_get_icon_collections", "List icon collections", "Returns a page of icon collections. Requires a recent WordPress version.", [SEARCH, PER_PAGE, PAGE, CONTEXT];
-        get "/wp/v2/icon-collections" => Shape::Whole;
+        unpaged "/wp/v2/icon-collections" => Shape::List("collections", "slug label description");
     "wp_get_icon_collection", "Get an icon collection", "Returns one icon collection. Requires a recent WordPress version.", [text("slug", "Slug of the collection.").required(), CONTEXT];
         get "/wp/v2/icon-collections/{slug}" => Shape::Whole;
 };

@@ -6,10 +6,12 @@
 //! | `terms` | terms of any taxonomy; types, taxonomies, statuses; comments |
 //! | `media` | changing media |
 //! | `people` | users and their application passwords |
-//! | `site` | settings, themes, plugins, search, health, batches |
+//! | `site` | settings, themes, plugins, search, embeds, health |
+//! | `batch` | batches of changes |
 //! | `design` | blocks, patterns, templates, styles, fonts, icons |
 //! | `menus` | menus, navigation, widgets |
 
+mod batch;
 mod content;
 mod design;
 mod media;
@@ -38,6 +40,7 @@ pub(super) const TABLES: &[&[ToolRow]] = &[
     people::USERS,
     people::PASSWORDS,
     site::SETTINGS,
+    batch::TOOLS,
     site::CODE,
     site::HEALTH,
     design::BLOCKS,

@@ -1,9 +1,9 @@
-//! Settings, themes, plugins, search, health, batches.
+//! Settings, themes, plugins, search, embeds, health.
 
 use super::arguments::{CONTEXT, EXCLUDE, INCLUDE, PAGE, PER_PAGE, SEARCH};
 use super::rows;
 use crate::rest::{From, Pick, Shape, pick};
-use crate::tools::{Effect, ToolArgument, ToolRow, flag, int, list, objects, text};
+use crate::tools::{ToolArgument, ToolRow, flag, int, list, text};
 
 const OPEN: &[&str] = &["open", "closed"];
 
@@ -14,7 +14,8 @@ pub(super) const SETTINGS: &[ToolRow] = &[
                 "name description url home gmt_offset timezone_string show_on_front page_on_front page_for_posts \
                  namespaces site_logo site_icon site_icon_url");
     }[0],
-    rows! { "wp_get_settings", "Get site settings", "Returns the site's settings.", []; get "/wp/v2/settings" => Shape::Whole; }[0],
+    rows! { "wp_get_settings", "Get site settings", "Returns the site's settings.", []; get "/wp/v2/settings" => Shape::Whole; }
+        [0],
     rows! {
         "wp_update_settings", "Update site settings", "Updates the site's settings and returns all of them. Omitted settings keep their values.",
             [text("title", "Site title."), text("description", "Site tagline."),
@@ -43,15 +44,6 @@ pub(super) const SETTINGS: &[ToolRow] = &[
              text("context", "Response context, which determines the fields in the response.").among(&["view", "embed"])];
             get "/wp/v2/search" => Shape::List("results", "id title url type subtype");
     }[0],
-    rows! {
-        "wp_batch", "Send a batch of changes", "Sends up to 25 write requests to the REST API at once and returns their responses.",
-            [objects("requests", "Requests, each {method, path, body, headers}. The method is POST, PUT, PATCH or DELETE; a path is, for example, /wp/v2/posts/7.")
-                .having(&["method", "path", "body", "headers"]).required(),
-             text("validation", "Validation mode: require-all-validate checks all requests before running any of them.")
-                 .or_text("normal").among(&["require-all-validate", "normal"])];
-            post "/batch/v1" => Shape::Whole;
-    }[0]
-    .effect(Effect::Toggles),
     rows! {
         "wp_get_embed", "Get the embed code of a page", "Returns the oEmbed data with which other sites can embed a page of this site.",
             [text("url", "URL to embed.").required(), int("maxwidth", "Maximum width in pixels.").least(1)];

@@ -2,7 +2,7 @@
 
 use super::super::people::{ENDED, SURELY_ENDED};
 use super::{EXTENDED, PAGE, PER_PAGE, PICTURE, rows, upload};
-use crate::community::lists::{self, EMAIL_INVITES, MENTIONS, SECTIONS};
+use crate::community::lists::{self, EMAIL_INVITES, INVITE_TYPES, MENTIONS, SECTIONS};
 use crate::rest::{Encoding, FileFrom, Shape, Step, delete, fixed, post};
 use crate::tools::{
     Form, Literal, ToolRow, flag, html, int, integers, list, object, objects, raw, text, titled,
@@ -95,7 +95,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
     "buddyboss_delete_email_invite", "Revoke an email invitation", "Revokes an invitation sent by email and returns the result.", [int("id", "ID of the invitation.").required()];
         delete "/invites/{id}";
     "buddyboss_list_invite_profile_types", "List profile types for invitations", "Returns the profile types that can be assigned to invited people.", [];
-        get "/invites/profile-type";
+        get "/invites/profile-type" => INVITE_TYPES;
 };
 
 pub(super) const FRIENDS: &[ToolRow] = &[titled(
