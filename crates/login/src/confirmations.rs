@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use crate::accounts::AccountFault;
+use crate::account_fault::AccountFault;
 
 /// The time for which the site's last answer stays valid if the site does not answer.
 const TRUSTED: Duration = Duration::from_hours(1);

@@ -24,6 +24,7 @@
 //!
 //! No error, log line or `Debug` output contains a password, a code or a token.
 
+mod account_fault;
 mod accounts;
 mod attempts;
 mod authorization_request;
@@ -48,7 +49,8 @@ mod site;
 mod site_address;
 mod tokens;
 
-pub use accounts::{AccountFault, SignedIn};
+pub use account_fault::AccountFault;
+pub use accounts::SignedIn;
 pub use authorization_server::AuthorizationServer;
 pub use endings::ListedGrant;
 pub use routes::EndpointRequest;
