@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { Client as Stateless, StreamableHTTPClientTransport as StatelessTransport } from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { check, finish } from './check.mjs';
+import { check, finish } from '../check.mjs';
 
 const url = new URL(process.argv[2]);
 const info = { name: 'malformed', version: '1' };

@@ -1,8 +1,6 @@
 //! The account behind an access token. From time to time, Dragoman asks the site if the application password is
 //! still valid, because people revoke it there.
 
-use std::time::Duration;
-
 use secrecy::SecretString;
 use store::grants::{StoredGrant, TokenUse};
 

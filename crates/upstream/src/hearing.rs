@@ -2,6 +2,7 @@
 
 mod attempts;
 mod lists;
+mod roots;
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -17,7 +18,6 @@ use crate::changes::Changes;
 use crate::egress::{Egress, Updating};
 use crate::link::reply::Item;
 use crate::link::{DOUBTFUL, LinkUser, OpenLink, Wire};
-use crate::pool::dispatch::Binding;
 use crate::pool::link_cell::OpenedLink;
 use crate::pool::{LinkCell, LinkListener};
 use crate::upstream::Upstream;
@@ -300,15 +300,7 @@ impl LinkMonitor {
         {
             return link.enqueue(&self.egress, result_response(id, b"{}"));
         }
-        if frame.method() == Method::RootsList.name()
-            && let Some(upstream) = self.upstream.upgrade()
-        {
-            // The server treats the roots of one client as those of the whole link.
-            upstream.links.dedicated.bind(link, Binding::Owner);
-            if link.note_roots_question() {
-                upstream.catalogue.save();
-            }
-        }
+        let Some(frame) = self.roots_question(link, frame) else { return };
         if link.is_in_doubt() {
             return link.refuse(&self.egress, &frame, DOUBTFUL);
         }

@@ -78,7 +78,12 @@ impl Call {
                 connection: CallConnection::new(caller.attribution(), dedicated, origin),
                 caller,
                 client: WaitingClient::new(cancelled, masked),
-                retries: Retries { rewrites: Rewrites::of(unchecked), policy: resend, repeatable: None },
+                retries: Retries {
+                    rewrites: Rewrites::of(unchecked),
+                    policy: resend,
+                    repeatable: None,
+                    held: None,
+                },
                 over: false,
                 place,
                 turn,

@@ -15,7 +15,7 @@ use crate::call::CallContext;
 use crate::call::caller::Caller;
 use crate::call::capture::Lane;
 use crate::call::connection::CallConnection;
-use crate::call::deliver::{Delivery, deliver};
+use crate::call::deliver::{Delivered, Delivery, deliver};
 use crate::call::input::CallInput;
 use crate::call::late::Late;
 use crate::call::record::Record;
@@ -101,6 +101,12 @@ impl Call {
             let limits = self.context.egress.frame_limits();
             let deadline = self.exchange.deadline();
             let waiting = self.exchange.is_waiting();
+            if self.retries.held.is_some() && !waiting {
+                match Box::pin(self.send_held()).await {
+                    Some(progress) => return progress,
+                    None => continue,
+                }
+            }
             if waiting {
                 self.connection.finish_source();
             }
@@ -157,6 +163,8 @@ impl Call {
                     }
                 }
                 Step::Tell(text) => self.tell(text),
+                // The server has not got the request.
+                Step::Cancel(_) if self.retries.held.is_some() => {}
                 Step::Park(ticket, answer) => {
                     if let Some(record) = &mut self.record {
                         record.answered(&answer);
@@ -187,6 +195,9 @@ impl Call {
         }
         if let Some(link) = self.link() {
             link.enqueue(&self.context.egress, text);
+            if self.retries.held.is_some() {
+                link.roots.answered();
+            }
         }
     }
 
@@ -230,6 +241,7 @@ impl Call {
             }
             CallInput::Item(Ok(Item::Paused(retry))) => return Some(Progress::Paused(retry)),
             CallInput::Replied(Err(e)) | CallInput::Item(Err(e)) => self.fail(&e),
+            CallInput::AskedFirst(question) => self.feed(Event::Frame(question, None)),
             CallInput::SideChannel(Inbound::Reply(index, frame)) => self.feed(Event::Replied(index, frame)),
             CallInput::Cancelled(notice) => self.feed(Event::Cancelled(notice)),
             CallInput::Late if self.turn.is_waiting() => {
@@ -273,7 +285,7 @@ impl Call {
                 None => break,
             };
         }
-        self.keep_repeatable(outbound);
+        self.keep_request(outbound, &input);
         self.take_reply(input).await
     }
 
@@ -355,7 +367,11 @@ impl Call {
         tokio::select! {
             // Poll the reply first: nearly always, the reply is what woke the call, so no timer has to be set.
             biased;
-            reply = &mut delivering => CallInput::Replied(reply),
+            delivered = &mut delivering => match delivered {
+                Ok(Delivered::Reply(reply)) => CallInput::Replied(Ok(reply)),
+                Ok(Delivered::AsksFirst(question)) => CallInput::AskedFirst(question),
+                Err(e) => CallInput::Replied(Err(e)),
+            },
             notice = client.cancellation() => {
                 if settles {
                     // Without this wait, the cancellation could overtake its request, which would then run although nobody

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use engine::exchange::{Outbound, ProgressToken};
 use proto::bridge::input::Askable;
 use proto::mcp::Method;
+use proto::rpc::Frame;
 use transport::up::{LinkError, Owner};
 
 use crate::call::CallContext;
@@ -48,6 +49,14 @@ impl<'a> Delivery<'a> {
     }
 }
 
+/// The outcome of a delivery.
+pub(crate) enum Delivered {
+    /// The beginning of the server's reply.
+    Reply(Reply),
+    /// The request was not sent: the server asks the client for its roots first.
+    AsksFirst(Frame),
+}
+
 /// Sends a request over the caller's link. If the request was certainly not executed, sends it again over a new
 /// link.
 pub(crate) async fn deliver(
@@ -56,7 +65,7 @@ pub(crate) async fn deliver(
     (used, record): (&mut Option<HeldLink>, &mut Option<Box<Record>>),
     outbound: &Outbound,
     token: Option<ProgressToken>,
-) -> Result<Reply, LinkError> {
+) -> Result<Delivered, LinkError> {
     if way.upstream.server.health.is_held_back() {
         return Err(LinkError::HeldBack(way.upstream.server.health.report().cause.detail));
     }
@@ -78,6 +87,9 @@ pub(crate) async fn deliver(
         Box::pin(way.upstream.server.health.turn()).await;
     }
     let link = way.enter(context, (used, turn), link, outbound, token.as_ref()).await?;
+    if let Some(question) = way.roots_question(&link).await {
+        return Ok(Delivered::AsksFirst(question));
+    }
     way.send_state(context, &link).await;
     if link.is_sending() {
         Box::pin(link.flushed()).await;
@@ -86,7 +98,7 @@ pub(crate) async fn deliver(
         record.sent();
         record.capture_sent(outbound.era, &outbound.body);
     }
-    match link.send(context.egress.client(), outbound.clone(), limits, way.origin()).await {
+    let sent = match link.send(context.egress.client(), outbound.clone(), limits, way.origin()).await {
         Err(e @ (LinkError::SessionGone | LinkError::Foreign(_))) => {
             tracing::info!(server = %way.upstream.name(), "the server {}; opening another link", way.upstream.server.describe(&e));
             link.bury();
@@ -105,7 +117,8 @@ pub(crate) async fn deliver(
             Box::pin(link.send(context.egress.client(), outbound.clone(), limits, origin)).await
         }
         other => other,
-    }
+    };
+    sent.map(Delivered::Reply)
 }
 
 fn waits(record: &mut Option<Box<Record>>) {
@@ -142,6 +155,25 @@ async fn send_state(
 }
 
 impl Delivery<'_> {
+    /// Returns the question for roots that the server has asked before the first call over this link, if the client can answer
+    /// it. Many servers ask as soon as a link is open, and would execute the call without the client's roots.
+    async fn roots_question(&self, link: &Arc<OpenLink>) -> Option<Frame> {
+        let askable = match (self.dedicated, self.caller) {
+            _ if !link.own => return None,
+            (Some((dedicated, _)), _) => dedicated.class,
+            (None, Caller::Session(session)) => session.client.class().askable,
+            (None, Caller::Stateless(..)) => return None,
+        };
+        if !askable.has_roots() {
+            return None;
+        }
+        let (question, is_news) = Box::pin(link.first_roots_question()).await;
+        if is_news {
+            self.upstream.catalogue.save();
+        }
+        question
+    }
+
     /// Sends the state that a call needs on its link to the server.
     async fn send_state(&self, context: &Arc<CallContext>, link: &Arc<OpenLink>) {
         match (self.dedicated, self.caller) {

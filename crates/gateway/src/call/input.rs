@@ -8,6 +8,8 @@ use upstream::link::reply::{Item, Reply};
 /// An event that lets a waiting call continue.
 pub(super) enum CallInput {
     Replied(Result<Reply, LinkError>),
+    /// The server has asked this question, and gets the request only once the client has answered.
+    AskedFirst(Frame),
     Item(Result<Item, LinkError>),
     SideChannel(Inbound),
     Cancelled(Option<Frame>),

@@ -13,6 +13,7 @@ use super::call::{Call, Progress};
 use super::input::CallInput;
 use super::late::Late;
 use super::retries::LOST_SESSIONS;
+use super::side_channel::next_message;
 
 /// The pause before a second attempt.
 #[derive(Clone, Copy)]
@@ -117,6 +118,40 @@ impl Call {
         });
     }
 
+    /// Keeps a request that was sent or, because the server has asked a question first, was not sent yet.
+    pub(super) fn keep_request(&mut self, outbound: Outbound, input: &CallInput) {
+        if matches!(input, CallInput::AskedFirst(_)) {
+            self.retries.held = Some(Box::new(outbound));
+        } else {
+            self.keep_repeatable(outbound);
+        }
+    }
+
+    /// Waits until the client has answered the question that the server asked first, for a short time, and then sends the
+    /// request.
+    pub(super) async fn send_held(&mut self) -> Option<Progress> {
+        let (link, deadline) = (self.link().cloned(), self.exchange.deadline());
+        let answered = async {
+            if let Some(link) = &link {
+                link.roots_answered().await;
+            }
+        };
+        let input = tokio::select! {
+            () = answered => None,
+            notice = self.client.cancellation() => Some(CallInput::Cancelled(notice)),
+            message = next_message(&mut self.side_channel) => Some(CallInput::SideChannel(message)),
+            () = Late::new(deadline) => Some(CallInput::Late),
+        };
+        match (input, self.retries.held.take()) {
+            (None, Some(outbound)) => Box::pin(self.send(*outbound, None)).await,
+            (None, None) => None,
+            (Some(input), held) => {
+                self.retries.held = held;
+                self.take(input)
+            }
+        }
+    }
+
     /// Keeps a request whose answer is arriving, if it may be sent again after an interruption. Also keeps a
     /// request in the queue of a shared stream, because it may turn out that the request was never sent.
     pub(super) fn keep_repeatable(&mut self, outbound: Outbound) {
@@ -147,7 +182,7 @@ impl Call {
                 None => self.take(CallInput::Replied(Err(error))),
             },
             input => {
-                self.keep_repeatable(outbound);
+                self.keep_request(outbound, &input);
                 self.take_reply(input).await
             }
         }

@@ -10,6 +10,8 @@ pub(crate) struct Retries {
     pub(crate) policy: ResendPolicy,
     /// The request, kept while it may be sent again even after a possible execution.
     pub(super) repeatable: Option<Outbound>,
+    /// The request, kept until the client has answered a question that the server asked first; then it is sent.
+    pub(super) held: Option<Box<Outbound>>,
 }
 
 /// The maximum number of times that a request is rewritten for another version. While a server restarts, it may

@@ -35,6 +35,10 @@ impl LinkUser for Session {
         !self.denies_server(server)
     }
 
+    fn is_listening(&self) -> bool {
+        Self::is_listening(self)
+    }
+
     fn wants(&self, message: &Frame) -> bool {
         Self::wants(self, message)
     }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::gateway;
 use crate::support::*;
+use crate::{call, gateway, retry};
 
 /// The question of the server, as an event.
 const QUESTION: &str = "data: {\"jsonrpc\":\"2.0\",\"id\":\"folders?\",\"method\":\"roots/list\"}\n\n";
@@ -148,12 +148,63 @@ async fn a_session_in_which_a_server_asks_for_roots_on_the_stream_of_a_call_serv
     })
     .await;
     let gateway = gateway(&puppet.config(), "").await;
-    let call = async |asks: bool| {
+    let called = async |asks: bool| {
         let client = Modern { capabilities: json!({"roots": {}}), ..Modern::new(gateway.http()) };
         process(&client.call("up__ok", &json!({"asks": asks})).await)
     };
-    let first = call(false).await;
-    assert_eq!(call(false).await, first, "a session in which the server asks nothing is used again");
-    assert_eq!(call(true).await, "asked");
-    assert_ne!(call(false).await, first);
+    let first = called(false).await;
+    assert_eq!(called(false).await, first, "a session in which the server asks nothing is used again");
+    assert_eq!(called(true).await, "asked");
+    assert_ne!(called(false).await, first);
+}
+
+/// A server that asks for roots on its stream as soon as a client that has some listens, and names its session in each result.
+async fn asked_before_the_call() -> (Puppet, Gateway) {
+    let puppet = asking().await;
+    let gateway = gateway(&puppet.config(), "").await;
+    (puppet, gateway)
+}
+
+/// Returns true if the server got the roots, and a call only after them.
+fn was_called_after_the_roots(puppet: &Puppet) -> bool {
+    let received = puppet.received();
+    let position = |wanted: &dyn Fn(&Value) -> bool| received.iter().position(|one| wanted(&one.body));
+    let roots =
+        position(&|body| body["id"] == "folders?" && body["result"]["roots"][0]["uri"] == "file:///own");
+    let call = position(&|body| body["method"] == "tools/call");
+    roots.is_some() && call.is_some() && roots < call
+}
+
+/// The next message of a stream.
+async fn event(stream: &mut Reply) -> Value {
+    let data = soon("a message", stream.data()).await.expect("an open stream");
+    serde_json::from_str(&data).expect("a message")
+}
+
+#[tokio::test]
+async fn a_stateless_client_is_asked_before_the_server_gets_its_call() {
+    let (puppet, gateway) = asked_before_the_call().await;
+    let client = Modern { capabilities: json!({"roots": {}}), ..Modern::new(gateway.http()) };
+    let params = call("up__ok", &json!({}));
+    let first = client.ask("tools/call", &params).await;
+    assert_eq!(puppet.count("tools/call"), 0);
+    let retried = retry(&params, &first, &json!({"roots": [{"uri": "file:///own"}]}));
+    let answer = client.ask("tools/call", &retried).await;
+    assert_eq!(text(&answer), "ok");
+    assert!(was_called_after_the_roots(&puppet), "{:?}", puppet.received());
+}
+
+#[tokio::test]
+async fn a_session_without_a_stream_is_asked_on_the_stream_of_its_first_call() {
+    let (puppet, gateway) = asked_before_the_call().await;
+    let client = Legacy::open_at(gateway.http(), "/mcp", LEGACY, &json!({"roots": {}})).await;
+    let mut stream = client.begin("tools/call", &call("up__ok", &json!({}))).await;
+    let question = event(&mut stream).await;
+    assert_eq!(question["method"], "roots/list", "{question}");
+    assert_eq!(puppet.count("tools/call"), 0);
+    let roots = json!({"roots": [{"uri": "file:///own"}]});
+    let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": roots});
+    client.post(&[], &answer.to_string()).await;
+    assert_eq!(text(&event(&mut stream).await), "ok");
+    assert!(was_called_after_the_roots(&puppet), "{:?}", puppet.received());
 }

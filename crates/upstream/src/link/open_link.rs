@@ -9,6 +9,7 @@ use engine::catalogue::declares;
 use proto::bridge::input::Askable;
 use proto::era::{Era, ServerHello};
 use proto::mcp::Method;
+use proto::rpc::Frame;
 use transport::net::Stop;
 use transport::net::client::Client;
 use transport::up::{LinkError, OpenCalls, Owner};
@@ -234,11 +235,34 @@ impl OpenLink {
         }
         let may_ask = !self.server.roots.is_silent(&self.hello.info);
         let has_asked = self.roots.settled(may_ask, until).await;
-        let is_news = may_ask && !has_asked && self.is_alive();
-        if is_news {
+        may_ask && !has_asked && self.note_silence()
+    }
+
+    /// Returns the server's question for roots, if the server has asked it before the first call over this link and no client
+    /// has received it yet. Waits for the question at most a short time after the link was opened, and not at all if the
+    /// server is known not to ask. The second value is true if it has just become known that the server does not ask.
+    pub async fn first_roots_question(&self) -> (Option<Frame>, bool) {
+        let until = tokio::time::Instant::from_std(self.activity.opened() + roots::PATIENCE);
+        let may_wait = !self.activity.carried_calls() && !self.server.roots.is_silent(&self.hello.info);
+        if may_wait && !self.roots.arrived(until).await {
+            return (None, self.note_silence());
+        }
+        (self.roots.take(), false)
+    }
+
+    /// Waits until the client has answered the server's question for roots, and the server has adopted the answer; at
+    /// most half a second.
+    pub async fn roots_answered(&self) {
+        let _ = self.roots.settled(false, tokio::time::Instant::now() + roots::PATIENCE).await;
+    }
+
+    /// Records that the server did not ask for roots in time; returns false if the link has ended meanwhile.
+    fn note_silence(&self) -> bool {
+        let is_alive = self.is_alive();
+        if is_alive {
             self.server.roots.note_silence(&self.hello.info);
         }
-        is_news
+        is_alive
     }
 
     /// Records that a session's calls use this link, so that the session receives the upstream's unsolicited messages.

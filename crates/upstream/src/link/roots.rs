@@ -4,13 +4,15 @@
 
 use std::time::Duration;
 
+use parking_lot::Mutex;
+use proto::rpc::Frame;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 /// The time, from the opening of a link, for which calls wait until the server has asked for the roots and received
 /// them. Servers ask right after the handshake, and clients answer from memory, so both take milliseconds; for the
 /// calls of a client that does not answer, half a second is bearable.
-pub(super) const PATIENCE: Duration = Duration::from_millis(500);
+pub const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The time that a server is given to adopt the roots after it has received them. No message says when the server is
 /// done: the official filesystem server, for example, first looks at each folder, and meanwhile serves calls with its
@@ -27,40 +29,60 @@ enum QuestionStage {
 }
 
 /// The question for the roots on one link.
-pub struct RootsQuestion(watch::Sender<QuestionStage>);
+pub struct RootsQuestion {
+    stage: watch::Sender<QuestionStage>,
+    /// The question, kept for the first call of a client that does not listen.
+    kept: Mutex<Option<Frame>>,
+}
 
 impl Default for RootsQuestion {
     fn default() -> Self {
-        Self(watch::Sender::new(QuestionStage::NotAsked))
+        Self { stage: watch::Sender::new(QuestionStage::NotAsked), kept: Mutex::default() }
     }
 }
 
 impl RootsQuestion {
     /// Records that the server has asked.
     pub(super) fn asked(&self) {
-        self.0.send_replace(QuestionStage::Asked);
+        self.stage.send_replace(QuestionStage::Asked);
+    }
+
+    /// Keeps the question for the first call over the link. Call this before [`RootsQuestion::asked`].
+    pub(crate) fn keep(&self, question: Frame) {
+        *self.kept.lock() = Some(question);
+    }
+
+    /// Takes the kept question, if there is one.
+    pub(crate) fn take(&self) -> Option<Frame> {
+        self.kept.lock().take()
     }
 
     /// Records that the answer, or a refusal, has been sent to the server.
     pub fn answered(&self) {
-        self.0.send_replace(QuestionStage::Answered(Instant::now()));
+        self.stage.send_replace(QuestionStage::Answered(Instant::now()));
     }
 
     /// Waits for the answer, at most until `until`, and then for the time that the server needs to adopt the roots. Waits
     /// for a question only if `may_ask` is true. Returns false if the server has not asked by the end of the wait.
     pub(super) async fn settled(&self, may_ask: bool, until: Instant) -> bool {
-        let mut stage = self.0.subscribe();
+        let mut stage = self.stage.subscribe();
         let is_over = |stage: &QuestionStage| match stage {
             QuestionStage::NotAsked => !may_ask,
             QuestionStage::Asked => false,
             QuestionStage::Answered(_) => true,
         };
         let _ = timeout_at(until, stage.wait_for(is_over)).await;
-        let stage = *self.0.borrow();
+        let stage = *self.stage.borrow();
         if let QuestionStage::Answered(at) = stage {
             sleep_until(at + ADOPTION).await;
         }
         stage != QuestionStage::NotAsked
+    }
+
+    /// Waits until the server has asked, at most until `until`; returns false if it has not.
+    pub(super) async fn arrived(&self, until: Instant) -> bool {
+        let mut stage = self.stage.subscribe();
+        timeout_at(until, stage.wait_for(|stage| *stage != QuestionStage::NotAsked)).await.is_ok()
     }
 }
 

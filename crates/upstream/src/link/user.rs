@@ -23,6 +23,9 @@ pub trait LinkUser: Send + Sync {
     /// Returns true if the client may use anything on this server.
     fn may_use(&self, server: UpstreamId) -> bool;
 
+    /// Returns true if the client can receive messages outside of its calls now.
+    fn is_listening(&self) -> bool;
+
     /// Returns true unless the message is a log message below the level for which the client asked.
     fn wants(&self, message: &Frame) -> bool;
 

@@ -63,6 +63,10 @@ fn object_schema<'a>(
             return Err(format!("{key} has the type {found} where the protocol requires \"object\""));
         }
     }
+    if schema.get(text, "$schema").is_some_and(|span| !span.of(text).starts_with(b"\"")) {
+        repair.splice.remove(&schema, b"$schema");
+        repair.note("`$schema` was not a string and was left out");
+    }
     if let Some(span) = schema.get(text, "required")
         && !elements(text, span).is_some_and(|all| all.iter().all(|one| one.of(text).starts_with(b"\"")))
     {

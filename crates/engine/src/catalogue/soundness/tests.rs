@@ -131,6 +131,7 @@ fn schemas_that_sdks_refuse_are_repaired() {
         (r#""required":true"#, ""),
         (r#""required":{}"#, ""),
         (r#""required":[1]"#, ""),
+        (r#""$schema":7"#, ""),
     ] {
         let tool = |schema: &str| {
             let comma = if schema.is_empty() { "" } else { "," };

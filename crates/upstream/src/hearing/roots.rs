@@ -1,0 +1,51 @@
+//! The question for the roots of a link's client. This module must not know the client, or the answer.
+
+use std::sync::Arc;
+
+use proto::mcp::Method;
+use proto::rpc::Frame;
+use tokio::time::sleep;
+
+use super::LinkMonitor;
+use crate::link::{FIRST_QUESTION, OpenLink};
+use crate::pool::dispatch::Binding;
+
+/// The reason for a server whose question nobody took.
+const NOBODY: &str = "no client on this connection can answer questions";
+
+impl LinkMonitor {
+    /// Notes a question for roots; returns the frame if the question is to be delivered now.
+    pub(super) fn roots_question(&self, link: &Arc<OpenLink>, frame: Frame) -> Option<Frame> {
+        if frame.method() != Method::RootsList.name() {
+            return Some(frame);
+        }
+        // A client that does not listen gets the question with its first call, before the server gets this call.
+        let is_first = link.own && !link.activity.carried_calls();
+        let is_kept = is_first && !link.recipients.users().iter().any(|user| user.is_listening());
+        let frame = if is_kept {
+            link.roots.keep(frame);
+            None
+        } else {
+            Some(frame)
+        };
+        if let Some(upstream) = self.upstream.upgrade() {
+            // The server treats the roots of one client as those of the whole link.
+            upstream.links.dedicated.bind(link, Binding::Owner);
+            if link.note_roots_question() {
+                upstream.catalogue.save();
+            }
+        }
+        if !is_kept {
+            return frame;
+        }
+        let (egress, link) = (self.egress.clone(), Arc::downgrade(link));
+        transport::task::spawn(async move {
+            sleep(FIRST_QUESTION).await;
+            let Some(link) = link.upgrade() else { return };
+            if let Some(question) = link.roots.take() {
+                link.refuse(&egress, &question, NOBODY);
+            }
+        });
+        None
+    }
+}
