@@ -95,8 +95,9 @@ pub use shape::AnswerStyle;
 pub(crate) use shape::{CallAnswer, Shape, told};
 pub(crate) use source::{ALLOW_MARKUP_LOSS, RENDERED};
 pub(crate) use step::{
-    Bind, CallerRequest, Check, Encoding, FalseFailure, Field, FieldSource, Missing, Step, StepCondition,
-    content, delete, edit, fixed, get, patch, post, purge, put, query, seldom_paged, unpaged, value,
+    Bind, CallerRequest, Check, EDITING, Encoding, FalseFailure, Field, FieldSource, Missing, Step,
+    StepCondition, content, delete, edit, editable, fixed, get, patch, post, purge, put, query, seldom_paged,
+    unpaged, value,
 };
 pub(crate) use stored::{NOT_STORED, STORED, may_tell};
 pub(crate) use unread::{UnreadableKind, json};

@@ -6,12 +6,10 @@ use serde_json::Value;
 use super::content_format::ContentFormat;
 use super::restored::DRY_RUN;
 use super::shape::AnswerStyle;
-use super::step::{Check, Field, RestRequest, fixed};
+use super::step::{Check, EDITING, RestRequest};
 use super::world::Run;
-use crate::tools::{CallFailure, Literal, ToolArgument, flag};
+use crate::tools::{CallFailure, ToolArgument, flag};
 
-/// The query for content as editors see it (WordPress REST API, `context`).
-const EDITING: &[Field] = &[fixed(CONTEXT, Literal::Text("edit"))];
 const CONTEXT: &str = "context";
 
 /// Asks for content as visitors see it.
@@ -61,7 +59,7 @@ impl Run<'_> {
         let is_compact = self.world.answers == AnswerStyle::Compact;
         let (shows, changes) = (is_compact && self.values.flag(DRY_RUN.name), self.values.has(check.given));
         let judges = changes && !self.values.flag(ALLOW_MARKUP_LOSS.name);
-        let keeps = changes && is_compact;
+        let keeps = changes && is_compact && check.keeps;
         if !(shows || judges || keeps) {
             return Ok(None);
         }

@@ -110,6 +110,8 @@ pub(crate) struct Check {
     pub(crate) ask: RestRequest,
     /// The argument that makes the check necessary.
     pub(crate) given: &'static str,
+    /// True if the current content is kept, so that a call can restore it.
+    pub(crate) keeps: bool,
     /// Judges the change; an error refuses the change and gives the reason.
     pub(crate) judge: fn(&Value, &Values) -> Result<(), CallFailure>,
 }
@@ -212,6 +214,14 @@ const fn ask(verb: Verb, base: &'static str, route: &'static str) -> RestRequest
 pub(crate) const fn content(base: &'static str, route: &'static str) -> RestRequest {
     RestRequest { shows_content: true, ..get(base, route) }
 }
+
+/// A request that reads something as editors see it, from services that show this to everyone who may read.
+pub(crate) const fn editable(base: &'static str, route: &'static str) -> RestRequest {
+    get(base, route).with(EDITING)
+}
+
+/// The query for content as editors see it (WordPress REST API, `context`).
+pub(crate) const EDITING: &[Field] = &[fixed("context", Literal::Text("edit"))];
 
 /// A request that reads.
 pub(crate) const fn get(base: &'static str, route: &'static str) -> RestRequest {

@@ -6,7 +6,7 @@ use super::arguments::{
 };
 use super::rows::{WRITE, rows};
 use crate::rest::From::{Count, Each, Excerpt};
-use crate::rest::{Field, Pick, Shape, StepCondition, edit, fixed, pick};
+use crate::rest::{ALLOW_MARKUP_LOSS, DRY_RUN, Field, Pick, Shape, StepCondition, edit, fixed, pick};
 use crate::tools::{
     Effect, Literal, ToolArgument, ToolRow, flag, html, int, integers, object, objects, text, titled,
 };
@@ -141,16 +141,16 @@ const LISTED: &[ToolRow] = rows! {
          integers("parent", "Return only products that belong to the grouped products with these IDs."), INCLUDE, EXCLUDE, ORDER,
          text("orderby", "Field to sort by.").among(&["date", "id", "include", "title", "slug", "modified", "price", "popularity", "rating", "menu_order"])];
         get "/products" => PRODUCTS;
-    "woo_get_product", "Get a product", "Returns one product with its descriptions, stock, images and attributes.", [id("ID of the product.")];
-        get "/products/{id}" => PRODUCT_SHOWN;
+    "woo_get_product", "Get a product", "Returns one product with the source of its descriptions, its stock, images and attributes.", [id("ID of the product.")];
+        editable "/products/{id}" => PRODUCT_SHOWN;
     "woo_create_product", "Create a product", "Creates a product and returns its summary.",
         [NAME.required(), KIND.or_text("simple"), STATUS.or_text("draft"), PRICE, SALE_PRICE, SALE_FROM, SALE_TO, SKU, ABOUT, SHORT, CATEGORIES, TAGS,
          IMAGES, ATTRIBUTES, COUNTED, QUANTITY, STATUS_OF_STOCK, BACKORDERS, VIRTUAL, WEIGHT, SIZE, CLASS, TAX_CLASS, FEATURED, VISIBILITY, META];
         post "/products" => PRODUCT_SUMMARY;
-    "woo_update_product", "Update a product", "Updates a product and returns its summary. Omitted fields keep their values.",
+    "woo_update_product", "Update a product", "Updates a product and returns its summary. Omitted fields keep their values. Change the source of descriptions, as `woo_get_product` returns it.",
         [id("ID of the product."), NAME, KIND, STATUS, PRICE, SALE_PRICE, SALE_FROM, SALE_TO, SKU, ABOUT, SHORT, CATEGORIES, TAGS,
-         IMAGES, ATTRIBUTES, COUNTED, QUANTITY, STATUS_OF_STOCK, BACKORDERS, VIRTUAL, WEIGHT, SIZE, CLASS, TAX_CLASS, FEATURED, VISIBILITY, META];
-        edit "/products/{id}" => PRODUCT_SUMMARY;
+         IMAGES, ATTRIBUTES, COUNTED, QUANTITY, STATUS_OF_STOCK, BACKORDERS, VIRTUAL, WEIGHT, SIZE, CLASS, TAX_CLASS, FEATURED, VISIBILITY, META, ALLOW_MARKUP_LOSS, DRY_RUN];
+        edit "/products/{id}" keeps description short_description => PRODUCT_SUMMARY;
     "woo_delete_product", "Delete a product", "Moves a product to the trash, or deletes it permanently with `force`.", [id("ID of the product."), FOR_GOOD];
         delete "/products/{id}" => DELETED;
     "woo_list_variations", "List variations of a product", "Returns a page of the variations of a product with their prices and stock.",
@@ -159,15 +159,15 @@ const LISTED: &[ToolRow] = rows! {
          INCLUDE, EXCLUDE, ORDER, text("orderby", "Field to sort by.").among(&["date", "id", "include", "title", "slug", "modified", "menu_order"])];
         get "/products/{product_id}/variations" => VARIATIONS;
     "woo_get_variation", "Get a variation", "Returns one variation of a product.", [PRODUCT, id("ID of the variation.")];
-        get "/products/{product_id}/variations/{id}" => VARIATION_SHOWN;
+        editable "/products/{product_id}/variations/{id}" => VARIATION_SHOWN;
     "woo_create_variation", "Create a variation", "Adds a variation to a variable product and returns the variation.",
         [PRODUCT, OPTIONS.required(), PRICE, SALE_PRICE, SALE_FROM, SALE_TO, SKU, STATUS, ABOUT, COUNTED, QUANTITY, STATUS_OF_STOCK, BACKORDERS, VIRTUAL,
          WEIGHT, SIZE, CLASS, TAX_CLASS, ORDER_IN_MENU, META];
         post "/products/{product_id}/variations" => VARIATION_SHOWN;
     "woo_update_variation", "Update a variation", "Updates a variation of a product and returns it. Omitted fields keep their values.",
         [PRODUCT, id("ID of the variation."), OPTIONS, PRICE, SALE_PRICE, SALE_FROM, SALE_TO, SKU, STATUS, ABOUT, COUNTED, QUANTITY, STATUS_OF_STOCK,
-         BACKORDERS, VIRTUAL, WEIGHT, SIZE, CLASS, TAX_CLASS, META];
-        edit "/products/{product_id}/variations/{id}" => VARIATION_SHOWN;
+         BACKORDERS, VIRTUAL, WEIGHT, SIZE, CLASS, TAX_CLASS, META, ALLOW_MARKUP_LOSS, DRY_RUN];
+        edit "/products/{product_id}/variations/{id}" keeps description => VARIATION_SHOWN;
     "woo_delete_variation", "Delete a variation", "Permanently deletes a variation of a product.", [PRODUCT, id("ID of the variation.")];
         purge "/products/{product_id}/variations/{id}" => DELETED;
 };

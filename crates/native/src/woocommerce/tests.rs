@@ -108,6 +108,52 @@ fn a_product_is_shown_whole() {
 }
 
 #[test]
+fn descriptions_are_shown_and_kept_as_source() {
+    let source = "<!-- wp:paragraph -->\n<p>Fine tea from the first harvest.</p>\n<!-- /wp:paragraph -->\n[gallery ids=\"3\"]";
+    let product = json!({"id": 1, "name": "Tea", "description": source, "short_description": "[price_note]"});
+    for (read, write, route, ids) in [
+        ("woo_get_product", "woo_update_product", "/products/1", json!({"id": 1})),
+        (
+            "woo_get_variation",
+            "woo_update_variation",
+            "/products/4/variations/1",
+            json!({"product_id": 4, "id": 1}),
+        ),
+    ] {
+        let fake = Fake::json(product.clone());
+        let read = shown(&asked(&all(false, fake.clone()), read, &ids));
+        assert_eq!(read["description"], source);
+        assert!(fake.lines()[0].contains(&format!("{route}?context=edit&")), "{:?}", fake.lines());
+        let with = |more: Value| {
+            let mut arguments = ids.clone();
+            arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            arguments
+        };
+        for (description, is_kept) in [
+            (source.replace("Fine", "Good"), true),
+            ("<p>Good tea from the first harvest.</p>".to_owned(), false),
+        ] {
+            let fake = Fake::json(product.clone());
+            let answer = asked(&all(false, fake.clone()), write, &with(json!({"description": description})));
+            assert_eq!(answer.to_string().contains("not saved"), !is_kept, "{write} {description}: {answer}");
+            let is_written = fake.lines().iter().any(|line| line.starts_with("POST "));
+            assert_eq!(is_written, is_kept, "{:?}", fake.lines());
+            let anyway = with(json!({"description": description, "allow_markup_loss": true}));
+            let fake = Fake::json(product.clone());
+            asked(&all(false, fake.clone()), write, &anyway);
+            assert!(fake.lines().iter().any(|line| line.starts_with("POST ")), "{:?}", fake.lines());
+        }
+        let fake = Fake::json(product.clone());
+        let tried = with(
+            json!({"description": "<p>Good tea from the first harvest.</p>", "dry_run": true, "allow_markup_loss": true}),
+        );
+        let preview = shown(&asked(&all(false, fake.clone()), write, &tried));
+        assert!(preview["changes"]["description"]["difference"].is_string(), "{preview}");
+        assert!(fake.lines().iter().all(|line| !line.starts_with("POST ")), "{:?}", fake.lines());
+    }
+}
+
+#[test]
 fn secrets_are_never_shown() {
     let gateway = json!([{"id": "stripe", "title": "Card", "method_supports": ["products"], "settings": {"key": {"value": "sk_live"}}}]);
     let setting = json!([{"id": "key", "type": "password", "value": "sk_live", "label": "Key"}]);

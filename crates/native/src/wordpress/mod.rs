@@ -37,6 +37,8 @@ mod restore_tests;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use markup::keeps;
+
 use std::sync::Arc;
 
 use serde_json::{Map, Value};

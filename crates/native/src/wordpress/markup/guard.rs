@@ -16,13 +16,23 @@ const SHOWN: usize = 2000;
 
 /// Refuses new content that would turn blocks or shortcodes of the current content at this route into plain HTML.
 pub(in crate::wordpress) const fn keeps_markup(base: &'static str, route: &'static str) -> Step {
-    Step::Check(Check { ask: get(base, route).alone().with(SOURCE), given: CONTENT, judge: keeps })
+    let ask = get(base, route).alone().with(SOURCE);
+    Step::Check(Check {
+        ask,
+        given: CONTENT,
+        keeps: true,
+        judge: |current, values| keeps(CONTENT, current, values),
+    })
 }
 
-fn keeps(current: &Value, values: &Values) -> Result<(), CallFailure> {
-    let content = &current[CONTENT];
+/// Refuses a new value of the field with this name that would turn blocks or shortcodes of the current value into plain HTML.
+///
+/// # Errors
+/// Returns the refusal, which shows the current source.
+pub(crate) fn keeps(name: &str, current: &Value, values: &Values) -> Result<(), CallFailure> {
+    let content = &current[name];
     let source = content["raw"].as_str().or(content.as_str()).unwrap_or_default();
-    let Some(loss) = markup_loss(source, content["rendered"].as_str(), values.text(CONTENT)) else {
+    let Some(loss) = markup_loss(source, content["rendered"].as_str(), values.text(name)) else {
         return Ok(());
     };
     let mut shown: String = source.chars().take(SHOWN).collect();

@@ -19,6 +19,7 @@ mod tokens;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use guard::keeps;
 pub(super) use guard::keeps_markup;
 #[cfg(test)]
 use loss::markup_loss;
