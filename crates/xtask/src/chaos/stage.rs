@@ -344,6 +344,11 @@ impl Upstream {
         }
     }
 
+    /// Returns true if the upstream is running.
+    pub(crate) fn runs(&mut self) -> bool {
+        self.process.as_mut().is_some_and(Process::runs)
+    }
+
     /// Kills the upstream if it is running.
     pub(crate) fn kill(&mut self) {
         self.process = None;

@@ -37,6 +37,8 @@ const ENDS: Duration = Duration::from_secs(40);
 /// pools keep them.
 const MORE_DESCRIPTORS: usize = 24;
 const MORE_KIB: u64 = 64 << 10;
+/// The time between two looks at the states of all servers.
+const LOOK: Duration = Duration::from_millis(200);
 /// The time within which the gateway must return to the resources that it used before the storm: idle connections
 /// to servers are closed after a minute.
 const BACK: Duration = Duration::from_secs(75);
@@ -151,12 +153,29 @@ fn heal(servers: &mut [(bool, Upstream)]) -> Result<(), String> {
     for (http, up) in servers {
         up.signal(rustix::process::Signal::CONT);
         up.switched("")?;
-        if *http {
-            up.kill();
+        // A server that still runs keeps its sessions and streams, so the gateway cannot get rid of them by a restart.
+        if *http && !up.runs() {
             up.start()?;
         }
     }
     Ok(())
+}
+
+/// Looks at the state of every server again and again while faults come and go. Each state must be good, or have a reason.
+/// Returns the number of states.
+fn watch(stage: &Stage<'_>, names: &[&str], over: &AtomicBool) -> Result<usize, String> {
+    let mut looks = 0;
+    while !over.load(Ordering::Relaxed) {
+        for name in names {
+            let told = stage.status(name)?;
+            if !status::is_good(&told) && !status::is_explained(&told) {
+                return Err(format!("unexplained during the faults: {told}"));
+            }
+            looks += 1;
+        }
+        thread::sleep(LOOK);
+    }
+    if looks == 0 { Err("no state was seen during the faults".to_owned()) } else { Ok(looks) }
 }
 
 /// Makes the calls of all clients while faults come and go.
@@ -185,14 +204,17 @@ fn weather(
                 scope.spawn(move || callers::calls(client, names, dice, over))
             })
             .collect();
+        let watcher = scope.spawn(|| watch(stage, &names, &over));
         let faults = weather::blow(servers, length, Dice::new(seed));
         over.store(true, Ordering::Relaxed);
+        let explained = watcher.join().unwrap_or_else(|_| Err("the watcher panicked".to_owned()));
         let done: Vec<Call> = callers.into_iter().filter_map(|caller| caller.join().ok()).flatten().collect();
-        (done, faults)
+        (done, faults.and_then(|faults| explained.map(|looks| (faults, looks))))
     });
     for client in &clients {
         client.close();
     }
-    stage.log.note(&format!("storm: {} faults", faults?));
+    let (faults, looks) = faults?;
+    stage.log.note(&format!("storm: {faults} faults; {looks} states seen meanwhile, all explained"));
     callers::judge(&done, servers, stage)
 }
