@@ -26,10 +26,10 @@ const MANIFEST: &str = "manifest.json";
 /// A failure to read a bundle.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
-    /// The file cannot be read.
+    /// A file or folder cannot be read or written.
     #[error("{}: {error}", .path.display())]
     Io {
-        /// The bundle, or the file that was written.
+        /// The bundle that could not be read, or the file or folder that could not be written.
         path: PathBuf,
         /// The cause.
         error: io::Error,

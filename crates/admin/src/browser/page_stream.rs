@@ -50,7 +50,9 @@ impl PageStream {
     /// Fails if too many streams are open.
     pub(super) fn open(request: &PageRequest) -> Result<(Self, Response<Body>), Refusal> {
         let refused = || {
-            Refusal::new(429, "TOO_MANY_STREAMS", format!("{MOST} pages with streams are open; close some"))
+            let message =
+                format!("{MOST} pages with live updates are open, which is the maximum; close some");
+            Refusal::new(429, "TOO_MANY_STREAMS", message)
         };
         let shard = &request.shard;
         let (thread, door) = shard.thread().zip(shard.gateway.admin.clone()).ok_or_else(refused)?;

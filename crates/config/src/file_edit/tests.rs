@@ -1,4 +1,5 @@
-//! Edits of files in every notation. Each result is also read by the parser, as every edit is.
+//! Tests of edits to files in every notation. Each edit parses its result, and is refused if
+//! anything else has changed.
 
 use serde_json::{Value, json};
 

@@ -36,8 +36,8 @@ section! {
         /// The transport: `http`, `sse` (an event stream by GET, messages by POST) or `both`.
         "transport" transport: Option<EndpointTransport> = Maybe(Word),
             absent "the dialect's transport, or `http` without a dialect";
-        /// The path to which clients of an event stream send their messages by POST. Like `path`, this path can serve only one
-        /// purpose.
+        /// The path to which clients of an event stream send their messages by POST. No other endpoint or profile may use this
+        /// path.
         "message" message: Option<String> = Maybe(Parsed("a path", any_path)),
             absent "`/message` for `/sse`; `/message` below the path for dialects whose streams have their own path (unless \
                     `messagePath` names another); otherwise the path itself";

@@ -216,7 +216,7 @@ const NATIVE: &[(&str, &[&str])] = &[
         r"mcpServers: { a: { native: wordpress, site: {} }, b: { native: buddyboss, site: { url: 'https://h', username: ann } }, c: { native: buddypress, site: { url: h, usernam: x, basic: sure } } }
 ",
         &[
-            r"1:39 mcpServers.a.site [site] the site's `url` is missing => add url: https://example.com, or let requests choose the site: headers: true",
+            r"1:39 mcpServers.a.site [site] the site's `url` is missing => add `url: https://example.com`, or set `headers: true`, so that each request chooses its site",
             r"1:75 mcpServers.b.site [site] a user name and a password must be given together => write both, or neither; is a variable empty?",
             r"1:158 mcpServers.c.site.url [h] this URL has no scheme => put `https://` or `http://` in front",
             r"1:161 mcpServers.c.site.usernam [usernam] unknown key `usernam` => did you mean `username`?",

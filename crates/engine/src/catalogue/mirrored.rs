@@ -35,7 +35,10 @@ impl MirroredParam {
     pub fn agrees(&self, header: Option<&[u8]>, value: Option<&[u8]>) -> Result<(), String> {
         match (header, value) {
             (None, None) => Ok(()),
-            (None, Some(_)) => Err("is missing; the body has this argument".to_owned()),
+            (None, Some(_)) => Err(format!(
+                "is missing; it must repeat the value of the argument `{}` in the body",
+                self.path.join(".")
+            )),
             (Some(_), None) => Err("has a value, but the body does not have this argument".to_owned()),
             (Some(header), Some(value)) => match decode_value(header) {
                 Err(e) => Err(format!("cannot be read: {e}")),

@@ -65,7 +65,11 @@ pub(crate) fn dedicated_link(
         Err(full) if is_askable => Err(refusal(upstream.name(), &full)),
         Err(full) => {
             let server = upstream.name();
-            tracing::info!(%server, "a call gets no log messages: {full} calls already use dedicated connections or wait for one");
+            tracing::info!(
+                %server,
+                "a client gets no log messages from the server during its call, because no dedicated connection is \
+                 available: {full} calls already use one or wait for one"
+            );
             Ok(None)
         }
     }

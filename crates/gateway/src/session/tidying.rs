@@ -39,9 +39,9 @@ impl Tidying {
     }
 }
 
-/// Releases the memory pages of the program itself. Most of them were needed only at startup, to read the
-/// configuration, the commands and the schemas. The system maps pages from the file, 16 at a time; pages that are
-/// still used are loaded again.
+/// Releases the memory pages of the program's code and constants. Most of them were needed only at startup, to read
+/// the configuration, the commands and the schemas. This is cheap: the system loads pages that are still needed from
+/// the program's file again, 16 at a time.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code, reason = "only the linker knows where the program is in memory")]
 pub(crate) fn forget_start() {

@@ -1,5 +1,5 @@
-//! The values that a change has stored. Services report success even if they ignore a part of a change, so the
-//! answer shows which values they have stored. This module must not know which service this is.
+//! Reports which values of a change were stored. A service reports success even if it ignores a part of the change, so
+//! the tool's answer lists the values that the service has stored. This module must not know which service a tool uses.
 
 use config::nearest::nearest;
 use serde_json::{Map, Value};

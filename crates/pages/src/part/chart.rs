@@ -30,7 +30,8 @@ pub(crate) fn traffic_chart(points: &[TrafficPoint]) -> Markup {
         bar(&mut below, at, points.len(), HEIGHT + 2, depth, false);
     }
     let described = format!(
-        "At most {} calls and {} failed or refused calls in one step. The table below has all numbers.",
+        "The highest bar stands for {} calls; the highest number of failed or refused calls in one bar is {}. \
+         The table below has all numbers.",
         count(points.iter().map(all).max().unwrap_or(0)),
         count(most_failed)
     );

@@ -181,7 +181,7 @@ async fn profiles_follow() {
     assert!(added.code == Some(0) && !added.err.contains("no profile"), "{added:?}");
     assert!(text(&folder, "dragoman.yaml").ends_with("default: { servers: [a, b, c] } # two\n"));
     let removed = in_folder(&folder, &["remove", "b"], "").await;
-    assert!(removed.err.contains("It was also removed from the profiles default."), "{removed:?}");
+    assert!(removed.err.contains("It was also removed from these profiles: default."), "{removed:?}");
     assert!(text(&folder, "dragoman.yaml").ends_with("default: { servers: [a, c] } # two\n"));
 }
 

@@ -53,7 +53,7 @@ pub(crate) async fn begin(http: Http, url: &str, form: &str) -> String {
     to
 }
 
-/// The cookie of the browser that was redirected with the state in a path.
+/// Returns the cookie of the browser whose redirect carried the same `state` as `path`.
 pub(crate) fn cookie(path: &str) -> Option<String> {
     let state = params(path.split_once('?')?.1).get("state")?.clone();
     cookies().get(&state).cloned()

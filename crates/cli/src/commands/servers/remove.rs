@@ -65,7 +65,8 @@ pub(crate) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     let did = if args.dry_run { "Would remove" } else { "Removed" };
     show_changes(did, &args.name, &file, backup.as_deref(), &lines, console)?;
     if !removal.profiles.is_empty() {
-        console.note(&format!("It was also removed from the profiles {}.", removal.profiles.join(", ")));
+        let would = if args.dry_run { "It would also be removed" } else { "It was also removed" };
+        console.note(&format!("{would} from these profiles: {}.", removal.profiles.join(", ")));
     }
     if !args.dry_run {
         let told = "A running gateway reads the file within a second, and closes the server when its calls have ended.";

@@ -22,7 +22,7 @@ section! {
                 reader.fault(&entry.key_at, "a user name and a password must be given together", help);
             }
             if self.url.is_none() && !self.headers && !self.login {
-                let help = "add url: https://example.com, or let requests choose the site: headers: true";
+                let help = "add `url: https://example.com`, or set `headers: true`, so that each request chooses its site";
                 reader.fault(&entry.key_at, "the site's `url` is missing", help);
             }
             if self.url.as_ref().is_some_and(|url| check::is_readable_on_the_way(url.expose())) {

@@ -1,4 +1,4 @@
-//! Changes of a profile to single tools: what clients see, and what their calls contain.
+//! The changes that a profile makes to individual tools: what clients see, and what their calls contain.
 
 use super::*;
 use crate::Snapshot;

@@ -77,7 +77,7 @@ struct Pace {
 }
 
 impl Pace {
-    /// Returns true if the window has room for another entry.
+    /// Counts an entry in the present window. Returns false, and counts nothing, if the window is full.
     fn admits(&self, now: Instant) -> bool {
         let start = *self.start.get_or_init(|| now);
         let since = u64::try_from(now.saturating_duration_since(start).as_millis()).unwrap_or(u64::MAX);

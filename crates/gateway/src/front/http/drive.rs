@@ -41,7 +41,8 @@ struct SessionStream<'a> {
     session: &'a Arc<Session>,
     streams: &'a Streams,
     stream: u64,
-    /// The change of the session's subscriptions that depends on the answer.
+    /// A change to the session's subscriptions. A new subscription is kept if the answer is a success, and removed
+    /// otherwise.
     change: Option<Change>,
 }
 
