@@ -158,8 +158,11 @@ impl Delivery<'_> {
     /// Returns the question for roots that the server has asked before the first call over this link, if the client can answer
     /// it. Many servers ask as soon as a link is open, and would execute the call without the client's roots.
     async fn roots_question(&self, link: &Arc<OpenLink>) -> Option<Frame> {
+        // Nearly always, the link has carried calls before.
+        if !link.own || link.roots.is_over() {
+            return None;
+        }
         let askable = match (self.dedicated, self.caller) {
-            _ if !link.own => return None,
             (Some((dedicated, _)), _) => dedicated.class,
             (None, Caller::Session(session)) => session.client.class().askable,
             (None, Caller::Stateless(..)) => return None,

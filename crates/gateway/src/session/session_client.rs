@@ -18,17 +18,20 @@ pub struct SessionClient {
     /// The client's name and version, exactly as written.
     pub(crate) info: Option<Bytes>,
     pub(super) can_be_asked: bool,
+    /// The class of clients that the client belongs to, read from its capabilities once.
+    class: ClientClass,
 }
 
 impl SessionClient {
     pub(super) fn new(era: &'static Era, hello: ClientHello) -> Self {
         let ClientHello { can_be_asked, capabilities, info, params, .. } = hello;
         let declared = if can_be_asked { capabilities.clone() } else { Bytes::from_static(b"{}") };
-        Self { key: LinkKey { era, capabilities: declared }, params, capabilities, info, can_be_asked }
+        let class = ClientClass::new(era, Askable::of(era, &declared));
+        Self { key: LinkKey { era, capabilities: declared }, params, capabilities, info, can_be_asked, class }
     }
 
     /// Returns the class of clients that the client belongs to.
     pub(crate) fn class(&self) -> ClientClass {
-        ClientClass::new(self.key.era, Askable::of(self.key.era, &self.key.capabilities))
+        self.class
     }
 }

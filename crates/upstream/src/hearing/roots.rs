@@ -20,7 +20,7 @@ impl LinkMonitor {
             return Some(frame);
         }
         // A client that does not listen gets the question with its first call, before the server gets this call.
-        let is_first = link.own && !link.activity.carried_calls();
+        let is_first = link.own && !link.roots.is_over();
         let is_kept = is_first && !link.recipients.users().iter().any(|user| user.is_listening());
         let frame = if is_kept {
             link.roots.keep(frame);

@@ -243,11 +243,10 @@ impl OpenLink {
     /// server is known not to ask. The second value is true if it has just become known that the server does not ask.
     pub async fn first_roots_question(&self) -> (Option<Frame>, bool) {
         let until = tokio::time::Instant::from_std(self.activity.opened() + roots::PATIENCE);
-        let may_wait = !self.activity.carried_calls() && !self.server.roots.is_silent(&self.hello.info);
-        if may_wait && !self.roots.arrived(until).await {
-            return (None, self.note_silence());
-        }
-        (self.roots.take(), false)
+        let may_wait = !self.server.roots.is_silent(&self.hello.info);
+        let is_silent = may_wait && !self.roots.arrived(until).await;
+        self.roots.end();
+        (self.roots.take(), is_silent && self.note_silence())
     }
 
     /// Waits until the client has answered the server's question for roots, and the server has adopted the answer; at

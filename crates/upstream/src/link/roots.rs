@@ -2,6 +2,7 @@
 //! the question has been answered, because a server that does not have the roots yet would execute the call with the
 //! wrong folders. This module must not know the roots, or the link.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -33,11 +34,17 @@ pub struct RootsQuestion {
     stage: watch::Sender<QuestionStage>,
     /// The question, kept for the first call of a client that does not listen.
     kept: Mutex<Option<Frame>>,
+    /// True once a call has been sent over the link: later questions belong to calls.
+    is_over: AtomicBool,
 }
 
 impl Default for RootsQuestion {
     fn default() -> Self {
-        Self { stage: watch::Sender::new(QuestionStage::NotAsked), kept: Mutex::default() }
+        Self {
+            stage: watch::Sender::new(QuestionStage::NotAsked),
+            kept: Mutex::default(),
+            is_over: AtomicBool::new(false),
+        }
     }
 }
 
@@ -45,6 +52,16 @@ impl RootsQuestion {
     /// Records that the server has asked.
     pub(super) fn asked(&self) {
         self.stage.send_replace(QuestionStage::Asked);
+    }
+
+    /// Returns true once a call has been sent over the link, or is about to be sent.
+    pub fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Acquire)
+    }
+
+    /// Records that a call is about to be sent over the link.
+    pub(super) fn end(&self) {
+        self.is_over.store(true, Ordering::Release);
     }
 
     /// Keeps the question for the first call over the link. Call this before [`RootsQuestion::asked`].
