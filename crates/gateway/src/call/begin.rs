@@ -20,7 +20,7 @@ use crate::call::in_flight;
 use crate::call::record::{Record, Refused};
 use crate::call::recorded_target::RecordedTarget;
 use crate::call::result_rules::ResultRules;
-use crate::call::retries::{Retries, Rewrites};
+use crate::call::retries::Retries;
 use crate::call::side_channel::SideChannel;
 use crate::call::turn::CallTurn;
 use crate::call::waiting_client::WaitingClient;
@@ -78,12 +78,7 @@ impl Call {
                 connection: CallConnection::new(caller.attribution(), dedicated, origin),
                 caller,
                 client: WaitingClient::new(cancelled, masked),
-                retries: Retries {
-                    rewrites: Rewrites::of(unchecked),
-                    policy: resend,
-                    repeatable: None,
-                    held: None,
-                },
+                retries: Retries::new(unchecked, resend),
                 over: false,
                 place,
                 turn,

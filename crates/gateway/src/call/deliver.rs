@@ -94,10 +94,7 @@ pub(crate) async fn deliver(
     if link.is_sending() {
         Box::pin(link.flushed()).await;
     }
-    if let Some(record) = record {
-        record.sent();
-        record.capture_sent(outbound.era, &outbound.body);
-    }
+    note_sent(record, outbound);
     let sent = match link.send(context.egress.client(), outbound.clone(), limits, way.origin()).await {
         Err(e @ (LinkError::SessionGone | LinkError::Foreign(_))) => {
             tracing::info!(server = %way.upstream.name(), "the server {}; opening another link", way.upstream.server.describe(&e));
@@ -109,16 +106,20 @@ pub(crate) async fn deliver(
             let link = Box::pin(way.open(context)).await?;
             let link = way.enter(context, (used, turn), link, outbound, token.as_ref()).await?;
             way.send_state(context, &link).await;
-            if let Some(record) = record {
-                record.sent();
-                record.capture_sent(outbound.era, &outbound.body);
-            }
+            note_sent(record, outbound);
             let origin = way.origin();
             Box::pin(link.send(context.egress.client(), outbound.clone(), limits, origin)).await
         }
         other => other,
     };
     sent.map(Delivered::Reply)
+}
+
+fn note_sent(record: &mut Option<Box<Record>>, outbound: &Outbound) {
+    if let Some(record) = record {
+        record.sent();
+        record.capture_sent(outbound.era, &outbound.body);
+    }
 }
 
 fn waits(record: &mut Option<Box<Record>>) {

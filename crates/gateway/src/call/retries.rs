@@ -14,6 +14,13 @@ pub(crate) struct Retries {
     pub(super) held: Option<Box<Outbound>>,
 }
 
+impl Retries {
+    /// Creates the state of a request that has not been sent.
+    pub(super) fn new(unchecked: bool, policy: ResendPolicy) -> Self {
+        Self { rewrites: Rewrites::of(unchecked), policy, repeatable: None, held: None }
+    }
+}
+
 /// The maximum number of times that a request is rewritten for another version. While a server restarts, it may
 /// appear to support first one lifecycle and then the other.
 pub(super) const RENEGOTIATIONS: u8 = 3;

@@ -15,12 +15,14 @@
 //! | `dice` | pseudo-random numbers |
 //! | `process` | one program under test |
 //! | `measure` | the times of many requests |
+//! | `ledger` | the calls that an upstream has executed |
 //! | `open_files` | the open files of a process, by kind |
 //! | `table` | the outcome, by fault |
 
 pub(crate) mod client;
 pub(crate) mod dice;
 mod known;
+mod ledger;
 mod measure;
 mod open_files;
 pub(crate) mod process;
