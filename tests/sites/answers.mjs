@@ -2,7 +2,7 @@
 
 import { strict as assert } from 'node:assert';
 import { readFileSync } from 'node:fs';
-import { basic, check, finish, south } from './cases.mjs';
+import { basic, check, each, finish, south } from './cases.mjs';
 
 const answers = JSON.parse(readFileSync(new URL('answers.json', import.meta.url), 'utf8'));
 const shown = (who) => {
@@ -11,16 +11,14 @@ const shown = (who) => {
 };
 
 await check('there are as many as were recorded', () => assert.equal(answers.length, 44));
-for (const { case: name, as, method, path, body, status, answer } of answers) {
-  await check(name, async () => {
-    const init = { method, headers: { ...shown(as), ...(body && { 'content-type': 'application/json' }) } };
-    const response = await fetch(`${south.url}/wp-json${path}`, { ...init, ...(body && { body: JSON.stringify(body) }) });
-    const found = await response.json();
-    assert.deepEqual([response.status, found.code], [status, answer?.code], JSON.stringify(found));
-    const details = (error) => Object.entries(error?.data?.details ?? {}).map(([field, detail]) => [field, detail.code]);
-    assert.deepEqual(details(found), details(answer));
-    const params = (error) => Object.keys(error?.data?.params ?? {});
-    assert.deepEqual(params(found), params(answer));
-  });
-}
+await each(answers, ({ case: name, as, method, path, body, status, answer }) => check(name, async () => {
+  const init = { method, headers: { ...shown(as), ...(body && { 'content-type': 'application/json' }) } };
+  const response = await fetch(`${south.url}/wp-json${path}`, { ...init, ...(body && { body: JSON.stringify(body) }) });
+  const found = await response.json();
+  assert.deepEqual([response.status, found.code], [status, answer?.code], JSON.stringify(found));
+  const details = (error) => Object.entries(error?.data?.details ?? {}).map(([field, detail]) => [field, detail.code]);
+  assert.deepEqual(details(found), details(answer));
+  const params = (error) => Object.keys(error?.data?.params ?? {});
+  assert.deepEqual(params(found), params(answer));
+}));
 finish();

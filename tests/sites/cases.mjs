@@ -56,5 +56,14 @@ export function has(found, kinds) {
   for (const [name, kind] of Object.entries(kinds)) assert.equal(typeof found[name], kind, `${name} of ${JSON.stringify(found)}`);
 }
 
+/** Runs something for each of these at the same time, but for only as many as a site serves at once. */
+export async function each(all, run) {
+  const left = [...all];
+  const next = async () => {
+    for (let one = left.shift(); one !== undefined; one = left.shift()) await run(one);
+  };
+  await Promise.all(Array.from({ length: 4 }, next));
+}
+
 /** A picture, 1 pixel wide and high. */
 export const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';

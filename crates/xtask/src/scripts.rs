@@ -9,7 +9,7 @@ use crate::tally::Tally;
 use crate::tools::{Node, Tools};
 use std::ffi::OsStr;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const DEADLINE: Duration = Duration::from_mins(10);
 
@@ -62,9 +62,11 @@ impl Scripts {
             let own = log.part(&format!("{}-{number}", self.name))?;
             let mut tally = Tally::default();
             for script in scripts.iter().filter(is_wanted) {
+                let started = Instant::now();
                 let mut command = node.script(&format!("{script}.mjs"))?;
                 let (good, said) = own.status(command.args(args))?;
                 tally += cases(&said, good);
+                own.note(&format!("{script} took {:.1} s", started.elapsed().as_secs_f32()));
             }
             log.take(&own);
             Ok::<Tally, String>(tally)

@@ -34,8 +34,8 @@ const FAULTS: &[(&str, &[&str])] = &[
     (
         "mcpServers: { a: { url: 'https://h/mcp', oauth: { grant: clientCredentials, shared: true } } }\n",
         &[
-            "1:58 mcpServers.a.oauth.grant [clientCredentials] `clientCredentials` needs clientId and clientSecret => write the client \
-             that is registered at the authorization server: clientId, clientSecret, issuer",
+            "1:58 mcpServers.a.oauth.grant [clientCredentials] `clientCredentials` needs clientId and clientSecret => set clientId, \
+             clientSecret and issuer to the values of a client that is registered at the authorization server",
             "1:77 mcpServers.a.oauth.shared [shared] `shared` applies to the consent of users, but `clientCredentials` asks for \
              none => remove it",
         ],

@@ -32,7 +32,7 @@ use std::thread;
 /// The scripts of this command.
 pub(crate) const SITES: Scripts = Scripts {
     name: "sites",
-    lanes: &[&["tools", "account", "answers", "tenants"], &["network", "login", "story", "extended"]],
+    lanes: &[&["tools", "account", "answers", "tenants", "login"], &["network", "story", "extended"]],
     run: with_sites,
 };
 
