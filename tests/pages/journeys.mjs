@@ -113,7 +113,7 @@ await journey('find a failed call and read both sides', `audit: { arguments: tru
   await eventually(page, `${gateway.url}/admin/calls?outcome=error`, 'blog__delete_post');
   await table(page).getByRole('link', { name: 'blog__delete_post' }).first().click();
   await page.getByRole('button', { name: 'Capture for 10 minutes' }).click();
-  await page.getByText('are captured for 10 minutes').waitFor();
+  await page.getByText('are captured for 10 minutes').first().waitFor();
   await modern.call('blog__delete_post', { id: 8, password: 'hunter2' });
   await client.call('shop__delete_post', { id: 9, password: 'hunter2' });
   await exchange(page, gateway, 'shop__delete_post');

@@ -109,7 +109,7 @@ async function read(page, keys, step) {
     await fail('7');
     await open();
     await keys.follow('button', 'Capture for 10 minutes');
-    await page.getByText('are captured for 10 minutes').waitFor();
+    await page.getByText('are captured for 10 minutes').first().waitFor();
   });
   await step('read the messages of a failed call', async () => {
     await fail('8');

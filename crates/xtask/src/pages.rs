@@ -14,7 +14,7 @@ use std::process::Command;
 /// mouse, with only the keyboard, without JavaScript, and with invalid texts.
 pub(crate) const PAGES: Scripts = Scripts {
     name: "pages",
-    lanes: &[&["gallery", "behavior", "journeys", "keyboard", "no-script", "paste"]],
+    lanes: &[&["gallery"], &["behavior", "journeys", "keyboard", "no-script", "paste"]],
     run: in_browser,
 };
 

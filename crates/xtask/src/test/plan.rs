@@ -133,12 +133,13 @@ fn counterparts() -> Vec<Step> {
         with_peers("reach", 10, |context, log| {
             reach::with_counterparts(context.tools()?, &Context::programs(), &[], log)
         }),
-        with_peers("apps", 10, |context, log| {
+        beside(with_peers("apps", 10, |context, log| {
             apps::with_host(context.tools()?, &Context::programs(), &[], log)
-        }),
-        beside(with_peers("pages", 15, |context, log| {
-            pages::in_browser(context.tools()?, &Context::programs(), &[], log)
         })),
+        // Not beside another step, because it uses two browsers.
+        with_peers("pages", 15, |context, log| {
+            pages::in_browser(context.tools()?, &Context::programs(), &[], log)
+        }),
         with_peers("chaos", 10, |context, log| {
             Ok(chaos::short(&context.tools()?.node, &Context::programs(), log))
         }),
