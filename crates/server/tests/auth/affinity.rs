@@ -1,7 +1,7 @@
 //! Callers that share a process of a server with state in memory: five owners, each of whom asks for the number of its
 //! process.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -197,6 +197,29 @@ async fn the_log_says_once_that_a_client_was_moved() {
     );
     assert!(status["advice"].as_str().is_some_and(|text| text.contains("affinity: session")), "{status}");
     assert_eq!(text(&long.response().await), first);
+}
+
+#[tokio::test]
+async fn each_move_of_five_owners_among_four_processes_is_counted() {
+    let config = format!("management: true\nmcpServers: {{ up: {} }}\n", server("affinity: shared"));
+    let gateway = Gateway::start(&config).await;
+    let mut owners = Vec::new();
+    for _ in 0..5 {
+        owners.push(askable(gateway.http()).await);
+    }
+    // The last owner of each process: an owner that finds another one's process has taken it.
+    let (mut last, mut taken) = (HashMap::new(), 0);
+    for _ in 0..2 {
+        for (number, owner) in owners.iter().enumerate() {
+            let before = last.insert(process(owner).await, number);
+            taken += u64::from(before.is_some_and(|before| before != number));
+        }
+    }
+    let status = status(&gateway).await;
+    assert_eq!(status["connections"]["dedicated"], 4, "{status}");
+    assert!(taken > 0 && last.len() == 4, "{taken} taken, {last:?}");
+    assert_eq!(status["moves"], taken, "{status}");
+    assert!(status["advice"].as_str().is_some_and(|text| text.contains("affinity: session")), "{status}");
 }
 
 #[tokio::test]
