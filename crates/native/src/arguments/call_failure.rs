@@ -51,11 +51,7 @@ impl Condition {
     pub(crate) fn is_about_the_server(self) -> bool {
         matches!(
             self,
-            Self::UnknownTool
-                | Self::UnreadableArguments
-                | Self::NoCredentials
-                | Self::BadCredentials
-                | Self::PlatformMissing
+            Self::UnknownTool | Self::UnreadableArguments | Self::NoCredentials | Self::BadCredentials
         )
     }
 

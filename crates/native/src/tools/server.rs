@@ -382,7 +382,9 @@ impl ToolServerState {
         let unfit = condition == Condition::InvalidArguments
             && strict
             && matches!(era.invalid_arguments, InvalidArguments::Error);
-        (self.channel == Channel::Errors && documented) || condition.is_about_the_server() || unfit
+        // Documented systems report a missing platform as an error, even if their other failures are results.
+        let is_error = self.channel == Channel::Errors || condition == Condition::PlatformMissing;
+        (is_error && documented) || condition.is_about_the_server() || unfit
     }
 
     fn dressed(&self, era: &Era, members: &str, cache: Option<CacheHint>) -> Bytes {

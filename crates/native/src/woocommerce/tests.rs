@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{REDACTED, ShopSettings, server};
 use crate::ToolServer;
 use crate::port::Verb;
-use crate::rest::tests::{Fake, asked, content, login, refused, reply, request, shown};
+use crate::rest::tests::{Fake, asked, asked_by_mcp, content, login, refused, reply, request, shown};
 use crate::site::SiteSettings;
 
 fn settings() -> SiteSettings {
@@ -296,15 +296,21 @@ fn stock_is_set_where_it_is_counted() {
 #[test]
 fn a_site_without_the_shop_says_so() {
     let none = json!({"code": "rest_no_route", "message": "No route was found.", "data": {"status": 404}});
-    let fake = Fake::new(move |request| {
-        Ok(if request.url.contains("_fields=namespaces") {
-            reply(200, &json!({"namespaces": ["wp/v2"]}))
-        } else {
-            reply(404, &none)
+    let bare = || {
+        let none = none.clone();
+        Fake::new(move |request| {
+            Ok(if request.url.contains("_fields=namespaces") {
+                reply(200, &json!({"namespaces": ["wp/v2"]}))
+            } else {
+                reply(404, &none)
+            })
         })
-    });
-    let (_, words, condition) = refused(&asked(&all(false, fake), "woo_list_orders", &json!({})));
+    };
+    let (_, words, condition) = refused(&asked(&all(false, bare()), "woo_list_orders", &json!({})));
     assert_eq!((words.as_str(), condition.as_str()), ("WooCommerce not available", "platformMissing"));
+    // Without a dialect, the model reads the reason.
+    let answer = content(&asked_by_mcp(&all(false, bare()), "woo_list_orders", &json!({})));
+    assert_eq!(answer, ("Error: WooCommerce not available".to_owned(), true));
     let old = json!({"code": "rest_no_route", "message": "No route was found.", "data": {"status": 404}});
     let fake = Fake::new(move |request| {
         Ok(if request.url.contains("_fields=namespaces") {
