@@ -310,7 +310,7 @@ fn a_site_without_the_shop_says_so() {
     assert_eq!((words.as_str(), condition.as_str()), ("WooCommerce not available", "platformMissing"));
     // Without a dialect, the model reads the reason.
     let answer = content(&asked_by_mcp(&all(false, bare()), "woo_list_orders", &json!({})));
-    assert_eq!(answer, ("Error: WooCommerce not available".to_owned(), true));
+    assert_eq!(answer, ("Error: WooCommerce not available [HTTP 404, rest_no_route]".to_owned(), true));
     let old = json!({"code": "rest_no_route", "message": "No route was found.", "data": {"status": 404}});
     let fake = Fake::new(move |request| {
         Ok(if request.url.contains("_fields=namespaces") {
