@@ -163,8 +163,9 @@ pub struct Limiter {
 
 impl Limiter {
     /// Creates the limiter from the enabled limits of a configuration. The limiter keeps at most `cap` counters (about 40
-    /// bytes each); a request that needs another counter is rejected until a counter is paid back. `seed` is random, so
-    /// nobody can provoke a collision with another caller's counter.
+    /// bytes each). If all are in use, a request that needs a new counter is rejected until a counter can be dropped, because
+    /// none of its requests counts against the limit any more. `seed` is random, so nobody can provoke a collision with
+    /// another caller's counter.
     pub fn new(limits: &[RateLimit], cap: usize, seed: u64) -> Self {
         let rule = |(place, limit): (usize, &RateLimit)| {
             let quota = Quota::new(limit.rate.count, limit.rate.period, limit.burst);

@@ -2,6 +2,7 @@
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -15,7 +16,7 @@ use crate::call::CallContext;
 use crate::call::caller::Caller;
 use crate::call::capture::Lane;
 use crate::call::connection::CallConnection;
-use crate::call::deliver::{Delivered, Delivery, deliver};
+use crate::call::deliver::{Delivery, deliver};
 use crate::call::input::CallInput;
 use crate::call::late::Late;
 use crate::call::record::Record;
@@ -361,19 +362,26 @@ impl Call {
         let (owner, documented) = (*owner, *documented);
         let (dedicated, side_channel) = (dedicated.as_ref(), side_channel.as_ref());
         let (carried, has_waited) = (carried.as_deref(), retries.policy.has_waited());
-        let way =
-            Delivery { upstream, caller, dedicated, side_channel, owner, carried, documented, has_waited };
+        let sending = AtomicBool::new(false);
+        let is_sending = &sending;
+        let way = Delivery {
+            upstream,
+            caller,
+            dedicated,
+            side_channel,
+            owner,
+            carried,
+            documented,
+            has_waited,
+            is_sending,
+        };
         let mut delivering = pin!(deliver(context, way, (held, record), outbound, exchange.token()));
         tokio::select! {
             // Poll the reply first: nearly always, the reply is what woke the call, so no timer has to be set.
             biased;
-            delivered = &mut delivering => match delivered {
-                Ok(Delivered::Reply(reply)) => CallInput::Replied(Ok(reply)),
-                Ok(Delivered::AsksFirst(question)) => CallInput::AskedFirst(question),
-                Err(e) => CallInput::Replied(Err(e)),
-            },
+            delivered = &mut delivering => delivered.into(),
             notice = client.cancellation() => {
-                if settles {
+                if settles && sending.load(Ordering::Relaxed) {
                     // Without this wait, the cancellation could overtake its request, which would then run although nobody
                     // waits for it.
                     let _ = timeout(SETTLE, delivering).await;

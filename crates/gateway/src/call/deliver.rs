@@ -1,5 +1,6 @@
 //! Sends a call's request, and chooses its link. This module must not know the answer.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -41,6 +42,8 @@ pub(crate) struct Delivery<'a> {
     pub(crate) documented: bool,
     /// True if the request has waited for its server to become available again, perhaps together with many others.
     pub(crate) has_waited: bool,
+    /// Set to true once the request is being sent.
+    pub(crate) is_sending: &'a AtomicBool,
 }
 
 impl<'a> Delivery<'a> {
@@ -95,6 +98,7 @@ pub(crate) async fn deliver(
         Box::pin(link.flushed()).await;
     }
     note_sent(record, outbound);
+    way.is_sending.store(true, Ordering::Relaxed);
     let sent = match link.send(context.egress.client(), outbound.clone(), limits, way.origin()).await {
         Err(e @ (LinkError::SessionGone | LinkError::Foreign(_))) => {
             tracing::info!(server = %way.upstream.name(), "the server {}; opening another link", way.upstream.server.describe(&e));
@@ -105,6 +109,9 @@ pub(crate) async fn deliver(
             waits(record);
             let link = Box::pin(way.open(context)).await?;
             let link = way.enter(context, (used, turn), link, outbound, token.as_ref()).await?;
+            if let Some(question) = way.roots_question(&link).await {
+                return Ok(Delivered::AsksFirst(question));
+            }
             way.send_state(context, &link).await;
             note_sent(record, outbound);
             let origin = way.origin();

@@ -5,6 +5,8 @@ use transport::up::LinkError;
 use upstream::link::Inbound;
 use upstream::link::reply::{Item, Reply};
 
+use super::deliver::Delivered;
+
 /// An event that lets a waiting call continue.
 pub(super) enum CallInput {
     Replied(Result<Reply, LinkError>),
@@ -14,4 +16,14 @@ pub(super) enum CallInput {
     SideChannel(Inbound),
     Cancelled(Option<Frame>),
     Late,
+}
+
+impl From<Result<Delivered, LinkError>> for CallInput {
+    fn from(delivered: Result<Delivered, LinkError>) -> Self {
+        match delivered {
+            Ok(Delivered::Reply(reply)) => Self::Replied(Ok(reply)),
+            Ok(Delivered::AsksFirst(question)) => Self::AskedFirst(question),
+            Err(error) => Self::Replied(Err(error)),
+        }
+    }
 }

@@ -5,6 +5,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use engine::exchange::Event;
 use proto::bridge::input::Question;
+use proto::mcp::Method;
 use proto::rpc::{Frame, FrameKind, Id, code, error_response};
 use upstream::link::{DOUBTFUL, Wire};
 
@@ -12,6 +13,9 @@ use super::call::Call;
 use super::caller::Caller;
 use super::side_channel::SideChannel;
 use crate::session::question_origin::QuestionOrigin;
+
+/// The reason that a server receives if it asks for roots on a link that several clients share.
+const SHARED: &str = "several clients share this connection, so nobody is asked for roots on it";
 
 /// The reason that a server receives if the client cannot answer its question.
 const UNASKABLE: &str = "the client of this call cannot answer questions from servers";
@@ -35,10 +39,15 @@ impl Call {
         None
     }
 
-    /// Refuses a question on a pipe that clients share in turn, if the question may belong to another client's
-    /// abandoned call. Returns `false` if it certainly does not.
+    /// Refuses a question for roots on a link that clients share, and a question on a pipe that clients share in turn, if it may
+    /// belong to another client's abandoned call. Returns `false` for any other message.
     pub(super) fn refuses_doubtful(&self, frame: &Frame) -> bool {
         let Some(link) = self.link().filter(|_| frame.kind() == FrameKind::Request) else { return false };
+        // The server would take the roots of this client for those of every client on the link.
+        if !link.own && frame.method() == Method::RootsList.name() {
+            link.refuse(&self.context.egress, frame, SHARED);
+            return true;
+        }
         // Over HTTP, the question came on the call's own stream.
         let is_refused = !matches!(link.wire, Wire::Http(_)) && link.is_in_doubt();
         if is_refused {

@@ -12,7 +12,7 @@ use upstream::negotiation::wire::Wire;
 use super::call::{Call, Progress};
 use super::input::CallInput;
 use super::late::Late;
-use super::retries::LOST_SESSIONS;
+use super::retries::{HeldRequest, LOST_SESSIONS};
 use super::side_channel::next_message;
 
 /// The pause before a second attempt.
@@ -25,6 +25,9 @@ pub(super) struct Pause {
 
 /// The maximum size, in bytes, of a request that is kept for a second attempt while its answer may be arriving.
 const KEPT: usize = 64 << 10;
+
+/// The time that a client has to answer a question before its request is sent without the answer.
+const ANSWERED: Duration = Duration::from_millis(500);
 
 impl Call {
     /// Returns the pause before a failed request is sent again; `None` if it is not sent again.
@@ -121,7 +124,8 @@ impl Call {
     /// Keeps a request that was sent or, because the server has asked a question first, was not sent yet.
     pub(super) fn keep_request(&mut self, outbound: Outbound, input: &CallInput) {
         if matches!(input, CallInput::AskedFirst(_)) {
-            self.retries.held = Some(Box::new(outbound));
+            self.retries.held =
+                Some(Box::new(HeldRequest { outbound, until: tokio::time::Instant::now() + ANSWERED }));
         } else {
             self.keep_repeatable(outbound);
         }
@@ -131,9 +135,11 @@ impl Call {
     /// request.
     pub(super) async fn send_held(&mut self) -> Option<Progress> {
         let (link, deadline) = (self.link().cloned(), self.exchange.deadline());
+        let until = self.retries.held.as_ref().map(|held| held.until);
         let answered = async {
-            if let Some(link) = &link {
-                link.roots_answered().await;
+            if let (Some(link), Some(until)) = (&link, until) {
+                link.roots_answered(until).await;
+                link.roots.end();
             }
         };
         let input = tokio::select! {
@@ -143,7 +149,7 @@ impl Call {
             () = Late::new(deadline) => Some(CallInput::Late),
         };
         match (input, self.retries.held.take()) {
-            (None, Some(outbound)) => Box::pin(self.send(*outbound, None)).await,
+            (None, Some(held)) => Box::pin(self.send(held.outbound, None)).await,
             (None, None) => None,
             (Some(input), held) => {
                 self.retries.held = held;

@@ -1,6 +1,7 @@
 //! The state that a call needs for sending its request again. This module must not know calls.
 
 use engine::exchange::{Outbound, ResendPolicy};
+use tokio::time::Instant;
 
 /// The state that a call needs for sending its request again.
 pub(crate) struct Retries {
@@ -11,7 +12,14 @@ pub(crate) struct Retries {
     /// The request, kept while it may be sent again even after a possible execution.
     pub(super) repeatable: Option<Outbound>,
     /// The request, kept until the client has answered a question that the server asked first; then it is sent.
-    pub(super) held: Option<Box<Outbound>>,
+    pub(super) held: Option<Box<HeldRequest>>,
+}
+
+/// A request that is sent once the client has answered a question.
+pub(super) struct HeldRequest {
+    pub(super) outbound: Outbound,
+    /// The time at which the request is sent even without an answer.
+    pub(super) until: Instant,
 }
 
 impl Retries {

@@ -208,3 +208,39 @@ async fn a_session_without_a_stream_is_asked_on_the_stream_of_its_first_call() {
     assert_eq!(text(&event(&mut stream).await), "ok");
     assert!(was_called_after_the_roots(&puppet), "{:?}", puppet.received());
 }
+
+#[tokio::test]
+async fn calls_that_start_at_the_same_time_wait_for_the_same_answer() {
+    let (puppet, gateway) = asked_before_the_call().await;
+    let client = Legacy::open_at(gateway.http(), "/mcp", LEGACY, &json!({"roots": {}})).await;
+    let params = call("up__ok", &json!({}));
+    let mut streams = [client.begin("tools/call", &params).await, client.begin("tools/call", &params).await];
+    let question = soon("the question", async {
+        let [one, two] = &mut streams;
+        tokio::select! { question = event(one) => question, question = event(two) => question }
+    })
+    .await;
+    assert_eq!((question["method"].as_str(), puppet.count("tools/call")), (Some("roots/list"), 0));
+    let roots = json!({"roots": [{"uri": "file:///own"}]});
+    let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": roots});
+    client.post(&[], &answer.to_string()).await;
+    puppet.was_sent("tools/call", 2).await;
+    assert!(was_called_after_the_roots(&puppet), "{:?}", puppet.received());
+}
+
+#[tokio::test]
+async fn nobody_is_asked_for_roots_on_a_link_that_clients_share() {
+    // Only one process may run, so all clients share it, and no client declares its roots there.
+    let server = odd_stdio(&[]);
+    let server = format!("{}, dedicatedConnections: 0 }}", server.trim_end().trim_end_matches('}'));
+    let gateway = gateway(&server, "").await;
+    let asks: Value = serde_json::from_str(DURING_CALL).unwrap();
+    for capabilities in [json!({"roots": {}}), json!({"roots": {}, "elicitation": {}})] {
+        let client = Modern { capabilities: capabilities.clone(), ..Modern::new(gateway.http()) };
+        let answer = client.call("up__raw", &asks).await;
+        assert_ne!(answer["result"]["resultType"], "input_required", "{capabilities}: {answer}");
+        let session = Legacy::open_at(gateway.http(), "/mcp", LEGACY, &capabilities).await;
+        let answer = session.begin("tools/call", &call("up__raw", &asks)).await.response().await;
+        assert!(answer["result"].is_object(), "{capabilities}: {answer}");
+    }
+}

@@ -1,14 +1,19 @@
 //! The question for the roots of a link's client. This module must not know the client, or the answer.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use proto::mcp::Method;
 use proto::rpc::Frame;
 use tokio::time::sleep;
 
 use super::LinkMonitor;
-use crate::link::{FIRST_QUESTION, OpenLink};
+use crate::link::OpenLink;
 use crate::pool::dispatch::Binding;
+
+/// The time for which a question waits for the first call. A server that answers the gateway's own requests only once it has
+/// the roots waits as long.
+const KEPT: Duration = Duration::from_secs(20);
 
 /// The reason for a server whose question nobody took.
 const NOBODY: &str = "no client on this connection can answer questions";
@@ -19,11 +24,18 @@ impl LinkMonitor {
         if frame.method() != Method::RootsList.name() {
             return Some(frame);
         }
+        // The server would take the roots of one client for those of every client on the link.
+        if !link.own {
+            link.refuse(&self.egress, &frame, NOBODY);
+            return None;
+        }
         // A client that does not listen gets the question with its first call, before the server gets this call.
-        let is_first = link.own && !link.roots.is_over();
+        let is_first = !link.roots.is_over();
         let is_kept = is_first && !link.recipients.users().iter().any(|user| user.is_listening());
         let frame = if is_kept {
-            link.roots.keep(frame);
+            if let Some(older) = link.roots.keep(frame) {
+                link.refuse(&self.egress, &older, NOBODY);
+            }
             None
         } else {
             Some(frame)
@@ -40,7 +52,7 @@ impl LinkMonitor {
         }
         let (egress, link) = (self.egress.clone(), Arc::downgrade(link));
         transport::task::spawn(async move {
-            sleep(FIRST_QUESTION).await;
+            sleep(KEPT).await;
             let Some(link) = link.upgrade() else { return };
             if let Some(question) = link.roots.take() {
                 link.refuse(&egress, &question, NOBODY);

@@ -31,6 +31,5 @@ pub mod user;
 pub use crate::negotiation::wire::Wire;
 pub use inbox::{Inbound, Inbox, InboxSender};
 pub use open_link::{DOUBTFUL, HeldLink, LinkHold, OpenLink};
-pub use roots::PATIENCE as FIRST_QUESTION;
 pub use sending::RequestOrigin;
 pub use user::LinkUser;

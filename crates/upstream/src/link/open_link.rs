@@ -245,14 +245,19 @@ impl OpenLink {
         let until = tokio::time::Instant::from_std(self.activity.opened() + roots::PATIENCE);
         let may_wait = !self.server.roots.is_silent(&self.hello.info);
         let is_silent = may_wait && !self.roots.arrived(until).await;
+        if let Some(question) = self.roots.take() {
+            return (Some(question), false);
+        }
+        // Another call of the same client has the question, so this call waits for the answer as well.
+        self.roots_answered(tokio::time::Instant::now() + roots::PATIENCE).await;
         self.roots.end();
-        (self.roots.take(), is_silent && self.note_silence())
+        (None, is_silent && self.note_silence())
     }
 
-    /// Waits until the client has answered the server's question for roots, and the server has adopted the answer; at
-    /// most half a second.
-    pub async fn roots_answered(&self) {
-        let _ = self.roots.settled(false, tokio::time::Instant::now() + roots::PATIENCE).await;
+    /// Waits until the client has answered the server's question for roots, and the server has adopted the answer, but at
+    /// most until `until`. Does not wait if the server has not asked.
+    pub async fn roots_answered(&self, until: tokio::time::Instant) {
+        let _ = self.roots.settled(false, until).await;
     }
 
     /// Records that the server did not ask for roots in time; returns false if the link has ended meanwhile.

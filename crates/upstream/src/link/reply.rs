@@ -29,12 +29,15 @@ impl Reply {
         calls: &Arc<OpenCalls>,
     ) -> Result<Self, LinkError> {
         if !era.batches {
-            return Ok(Self::Whole(parse(text, limits)?, status));
+            let only = parse(text, limits)?;
+            calls.note_arrival(&only);
+            return Ok(Self::Whole(only, status));
         }
         let mut ready = messages(text, era.batches, limits)?;
         if ready.len() == 1
             && let Some(only) = ready.pop_front()
         {
+            calls.note_arrival(&only);
             return Ok(Self::Whole(only, status));
         }
         let calls = calls.clone();

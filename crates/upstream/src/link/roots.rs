@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 /// The time, from the opening of a link, for which calls wait until the server has asked for the roots and received
 /// them. Servers ask right after the handshake, and clients answer from memory, so both take milliseconds; for the
 /// calls of a client that does not answer, half a second is bearable.
-pub const PATIENCE: Duration = Duration::from_millis(500);
+pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The time that a server is given to adopt the roots after it has received them. No message says when the server is
 /// done: the official filesystem server, for example, first looks at each folder, and meanwhile serves calls with its
@@ -60,13 +60,14 @@ impl RootsQuestion {
     }
 
     /// Records that a call is about to be sent over the link.
-    pub(super) fn end(&self) {
+    pub fn end(&self) {
         self.is_over.store(true, Ordering::Release);
     }
 
-    /// Keeps the question for the first call over the link. Call this before [`RootsQuestion::asked`].
-    pub(crate) fn keep(&self, question: Frame) {
-        *self.kept.lock() = Some(question);
+    /// Keeps the question for the first call over the link; returns the question that was kept before. Call this before
+    /// [`RootsQuestion::asked`].
+    pub(crate) fn keep(&self, question: Frame) -> Option<Frame> {
+        self.kept.lock().replace(question)
     }
 
     /// Takes the kept question, if there is one.

@@ -245,7 +245,8 @@ impl Writer {
             self.tell_lost_at = Instant::now() + TELL;
             tracing::warn!(
                 lost = self.lost,
-                "calls were not recorded: the queue was full, or the deadline passed"
+                "calls were not recorded, because the queue was full, or because they could not be written before Dragoman \
+                 stopped"
             );
             if !closing {
                 self.lost = 0;

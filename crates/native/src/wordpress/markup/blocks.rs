@@ -10,7 +10,8 @@ pub(super) struct Block<'t> {
     pub(super) name: &'t str,
     /// The index of the enclosing block.
     pub(super) parent: Option<usize>,
-    /// True for a single comment that ends in `/-->`: the site renders such a block.
+    /// True if the block consists of a single comment that ends in `/-->`. The stored content has no HTML for such a block; the
+    /// site generates it when it shows the page.
     pub(super) is_void: bool,
     /// The HTML between the block's comments, without the blocks inside.
     pub(super) own: Vec<&'t str>,

@@ -232,8 +232,15 @@ impl TlsFiles {
 
     fn verifier(&self, provider: &Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>, TlsError> {
         let help = "use a file with certificates of authorities, not of servers";
+        let (whose, advice) = match &self.ca {
+            Some(_) => ("certificate authorities in the file", help),
+            None => (
+                "certificate authorities of this machine",
+                "install the package ca-certificates, or name a file of your own",
+            ),
+        };
         let unusable = |error: &dyn fmt::Display| {
-            TlsError::new(TlsPart::Ca, format!("the machine's authorities cannot be used ({error})"), help)
+            TlsError::new(TlsPart::Ca, format!("the {whose} cannot be used ({error})"), advice)
         };
         let pem = self.ca.as_deref().map(|file| pem::read_file(TlsPart::Ca, file)).transpose()?;
         match pem {
