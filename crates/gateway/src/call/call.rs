@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use engine::access::CallPlace;
 use engine::exchange::{Event, Exchange, ExchangeAnswer, Execution, Outbound, Step, Ticket};
+use proto::rpc::Frame;
 use tokio::time::timeout;
 use transport::net::Body;
 use transport::up::{LinkError, LongReply};
@@ -236,7 +237,9 @@ impl Call {
             // A long reply has been read to its end before it arrives here.
             CallInput::Replied(Ok(Reply::Long(_))) => {}
             CallInput::Item(Ok(Item::Frame(frame))) | CallInput::SideChannel(Inbound::Frame(frame)) => {
-                if !self.refuses_doubtful(&frame) {
+                if self.refuses_doubtful(&frame) {
+                    self.hear(&frame);
+                } else {
                     self.feed(Event::Frame(frame, None));
                 }
             }
@@ -259,13 +262,20 @@ impl Call {
         None
     }
 
-    pub(crate) fn feed(&mut self, event: Event) {
-        if let (Some(rules), Event::Frame(frame, _)) = (&mut self.rules, &event) {
+    /// Notes a message of the server for the call's rules and its record.
+    fn hear(&mut self, frame: &Frame) {
+        if let Some(rules) = &mut self.rules {
             rules.hear(frame, self.exchange.key());
         }
-        if let (Some(record), Event::Frame(frame, _)) = (&mut self.record, &event) {
+        if let Some(record) = &mut self.record {
             record.heard();
             record.capture(Lane::FromServer, frame.text());
+        }
+    }
+
+    pub(crate) fn feed(&mut self, event: Event) {
+        if let Event::Frame(frame, _) = &event {
+            self.hear(frame);
         }
         let context = &self.context;
         let binding = context.binding(self.caller.owner(), self.upstream.name(), self.caller.era());

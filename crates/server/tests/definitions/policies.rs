@@ -113,7 +113,8 @@ async fn without_the_key_of_the_record_nothing_is_approved_again() {
     assert_eq!(place.gateway.stop().await.code, Some(0));
     std::fs::remove_file(place.state.path().join("vault.key")).expect("a key");
     place.server.lists(json!([tool("read", "Evil.")]));
-    let ended = run_to_end("serve", &Start { config: &config, ..Start::default() }).await;
+    let args = ["--listen", "127.0.0.1:0"];
+    let ended = run_to_end("serve", &Start { config: &config, args: &args, ..Start::default() }).await;
     assert_ne!(ended.code, Some(0));
     for part in ["definitions.db", "a key other than", "restore the matching vault.key"] {
         assert!(ended.err.contains(part), "{part}: {}", ended.err);
