@@ -190,19 +190,6 @@ impl Call {
         None
     }
 
-    /// Sends the server a message that needs no response.
-    fn tell(&self, text: Bytes) {
-        if let Some(record) = &self.record {
-            record.capture(Lane::ToServer, &text);
-        }
-        if let Some(link) = self.link() {
-            link.enqueue(&self.context.egress, text);
-            if self.retries.held.is_some() {
-                link.roots.answered();
-            }
-        }
-    }
-
     /// Receives the upstream's messages while the client, which has received questions in a result, prepares its
     /// replies. Never returns; the waiter can drop the future at any time.
     pub(crate) async fn attend(&mut self) -> std::convert::Infallible {

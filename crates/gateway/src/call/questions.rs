@@ -11,6 +11,7 @@ use upstream::link::{DOUBTFUL, Wire};
 
 use super::call::Call;
 use super::caller::Caller;
+use super::capture::Lane;
 use super::side_channel::SideChannel;
 use crate::session::question_origin::QuestionOrigin;
 
@@ -82,5 +83,18 @@ impl Call {
     pub(super) fn withdraw(&self, notice: &Frame) -> Option<Bytes> {
         let Caller::Session(session) = &self.caller else { return None };
         session.asks.lock().withdraw(&QuestionOrigin::Link(self.link()?.clone()), notice)
+    }
+
+    /// Sends the server a message that needs no response.
+    pub(super) fn tell(&self, text: Bytes) {
+        if let Some(record) = &self.record {
+            record.capture(Lane::ToServer, &text);
+        }
+        if let Some(link) = self.link() {
+            link.enqueue(&self.context.egress, text);
+            if self.retries.held.is_some() {
+                link.roots.answered();
+            }
+        }
     }
 }
