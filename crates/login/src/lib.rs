@@ -11,12 +11,13 @@
 //! | `client_metadata`, `redirect_uri` | clients, and where a browser may be sent back to |
 //! | `client_document`, `registration` | clients that publish their metadata, and clients that register (RFC 7591) |
 //! | `authorization_request` | the request with which a client sends a browser here (RFC 6749, 4.1.1; RFC 7636) |
-//! | `attempts` | sign-ins that are under way, each bound to one browser |
+//! | `attempts` | sign-ins that are under way, each bound to one browser; accounts whose sign-in was not finished |
 //! | `signing_in` | the path of a browser: our page, the site's page, back to the client |
 //! | `site_address`, `site` | the site: its address, its approval page, its account, its password |
 //! | `codes`, `tokens` | codes and tokens (RFC 6749, 4.1.3 and 6; RFC 7009) |
-//! | `accounts` | the account behind an access token, and whether its password is still valid |
-//! | `endings` | grants that have ended: their passwords are deleted at the site |
+//! | `accounts`, `account_fault` | the account behind an access token, or the reason why there is none |
+//! | `confirmations` | the sites' last answers about accounts, and who asks a site next |
+//! | `endings` | grants that have ended, and sign-ins that were not finished: their passwords are deleted at the site |
 //! | `grant_file` | the file of grants, which is never used on the threads that serve requests |
 //! | `page` | the pages that people see |
 //! | `outbound` | requests to sites, and to addresses of clients' documents |

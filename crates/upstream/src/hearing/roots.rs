@@ -30,7 +30,8 @@ impl LinkMonitor {
             return None;
         }
         // A client that does not listen gets the question with its first call, before the server gets this call.
-        let is_first = !link.roots.is_over();
+        // Only a client with roots takes a kept question.
+        let is_first = self.askable.has_roots() && !link.roots.is_over();
         let is_kept = is_first && !link.recipients.users().iter().any(|user| user.is_listening());
         let frame = if is_kept {
             if let Some(older) = link.roots.keep(frame) {
