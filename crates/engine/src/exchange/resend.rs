@@ -56,6 +56,8 @@ pub struct ResendPolicy {
     has_slowed: bool,
     /// The end of the request's waiting time, counted from its first failure.
     until: Option<Instant>,
+    /// The most that is known about the execution of all attempts so far that failed and were repeated.
+    earlier: Execution,
 }
 
 impl ResendPolicy {
@@ -71,13 +73,26 @@ impl ResendPolicy {
             }
             (_, Some(method), _) => method.is_repeatable(),
         };
-        Self { repeatable, spoken: false, tries: 0, patience, has_slowed: false, until: None }
+        Self {
+            repeatable,
+            spoken: false,
+            tries: 0,
+            patience,
+            has_slowed: false,
+            until: None,
+            earlier: Execution::NotExecuted,
+        }
     }
 
     /// From now on, allows the request to be sent again only if it was not executed, because each execution has a lasting
     /// effect, such as a new task.
     pub fn only_unexecuted(&mut self) {
         self.repeatable = false;
+    }
+
+    /// Returns what is known about the execution of all attempts, if the last attempt ended with `execution`.
+    pub fn overall(&self, execution: Execution) -> Execution {
+        if self.earlier == Execution::Unknown { Execution::Unknown } else { execution }
     }
 
     /// Returns true if the client can safely send the request again after a failure.
@@ -112,6 +127,7 @@ impl ResendPolicy {
         if execution == Execution::Unknown && !self.is_repeatable() {
             return None;
         }
+        self.earlier = self.overall(execution);
         let patience = self.patience.min(deadline.saturating_duration_since(now) / 2);
         let until = *self.until.get_or_insert(now + patience);
         let pause = (FIRST_PAUSE * 2_u32.saturating_pow(self.tries.min(8))).min(LONGEST_PAUSE);
@@ -189,6 +205,19 @@ mod tests {
         assert_eq!(tries("unheard/of", Execution::Unknown), 0);
         assert!(tries("tools/call", Execution::NotExecuted) > 0);
         assert!(tries("resources/read", Execution::Unknown) > 0);
+    }
+
+    #[test]
+    fn an_attempt_that_was_not_executed_does_not_hide_an_earlier_one_that_may_have_been() {
+        let now = start();
+        let mut policy = policy("resources/read");
+        let mut after = |execution| {
+            policy.after(execution, (now, now + PATIENCE * 2), None, 0);
+            policy.overall(Execution::NotExecuted)
+        };
+        assert_eq!(after(Execution::NotExecuted), Execution::NotExecuted);
+        assert_eq!(after(Execution::Unknown), Execution::Unknown);
+        assert_eq!(after(Execution::NotExecuted), Execution::Unknown);
     }
 
     #[test]

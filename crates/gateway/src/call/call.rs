@@ -238,15 +238,20 @@ impl Call {
             CallInput::Late if self.turn.is_waiting() => {
                 self.fail_in_words(CallTurn::overdue(&self.upstream), Execution::NotExecuted);
             }
-            CallInput::Late if self.connection.held.is_none() && !self.exchange.is_waiting() => {
-                self.feed(Event::Unreached);
-            }
+            CallInput::Late if self.is_unreached() => self.feed(Event::Unreached),
             CallInput::Late => {
                 self.note_silence();
                 self.feed(Event::Expired);
             }
         }
         None
+    }
+
+    /// Returns true if no server can have got the request.
+    fn is_unreached(&self) -> bool {
+        let is_unsent = self.connection.held.is_none() || self.retries.held.is_some();
+        let is_first = self.retries.policy.overall(Execution::NotExecuted) == Execution::NotExecuted;
+        is_unsent && is_first && !self.exchange.is_waiting()
     }
 
     /// Notes a message of the server for the call's rules and its record.

@@ -106,6 +106,7 @@ impl Call {
 
     /// Returns the failure in the form that the call's client expects.
     pub(super) fn failure(&self, message: String, execution: Execution) -> LinkFailure {
+        let execution = self.retries.policy.overall(execution);
         LinkFailure { message, execution, retry: self.retries.policy.is_harmless(execution) }
     }
 

@@ -7,13 +7,13 @@ use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::ENDS;
 
 /// A call or a list that has ended.
 pub(super) enum Call {
-    Ended { server: &'static str, tool: &'static str, nonce: String, end: End },
+    Ended { server: &'static str, tool: &'static str, nonce: String, end: End, took: Duration },
     Listed(Result<(), String>),
 }
 
@@ -31,6 +31,9 @@ const OWN_WORDS: &str = "server \\\"";
 const PAUSES: &str = "is paused for a while";
 /// The words of an error for a server that refuses the first message of a session.
 const REFUSES: &str = "answered HTTP 4";
+
+/// The time for which a call that fails again and again is sent again: half of its deadline.
+const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Makes calls and fetches lists until the storm is over.
 pub(super) fn calls(
@@ -53,8 +56,9 @@ pub(super) fn calls(
         // Some calls chatter more than is kept for a stream.
         let notes = if dice.below(20) == 0 { 500 } else { dice.below(20) };
         let arguments = json!({ "notes": notes, "ms": dice.below(300) });
+        let begun = Instant::now();
         let called = client.call_with(&format!("{server}__{tool}"), arguments, meta, ENDS);
-        done.push(Call::Ended { server, tool, nonce: called.nonce, end: called.end });
+        done.push(Call::Ended { server, tool, nonce: called.nonce, end: called.end, took: begun.elapsed() });
         if dice.below(10) == 0 {
             done.push(Call::Listed(listed(client, names)));
         }
@@ -111,13 +115,14 @@ pub(super) fn judge(done: &[Call], servers: &[(bool, Upstream)], stage: &Stage<'
         );
         let executed = up.executions(|_| true);
         for call in done {
-            let Call::Ended { server, tool, nonce, end } = call else { continue };
+            let Call::Ended { server, tool, nonce, end, took } = call else { continue };
             if *server != up.name {
                 continue;
             }
             let is_executed = executed.contains_key(nonce);
             faults.extend(
-                sums.fault(tool, end, is_executed).map(|why| format!("{server}__{tool} {nonce}: {why}")),
+                sums.fault(tool, (end, *took), is_executed)
+                    .map(|why| format!("{server}__{tool} {nonce}: {why}")),
             );
         }
     }
@@ -138,7 +143,7 @@ pub(super) fn judge(done: &[Call], servers: &[(bool, Upstream)], stage: &Stage<'
 
 impl Sums {
     /// Counts a call; returns the fault if the call did not end well.
-    fn fault(&mut self, tool: &str, end: &End, is_executed: bool) -> Option<String> {
+    fn fault(&mut self, tool: &str, (end, took): (&End, Duration), is_executed: bool) -> Option<String> {
         self.all += 1;
         match end {
             End::Answered(_) => {
@@ -157,7 +162,12 @@ impl Sums {
                 self.passed_on += 1;
                 is_executed.then(|| format!("refused, but executed: {why}"))
             }
-            End::Failed(why) if REPEATED.contains(&tool) => {
+            // An earlier attempt may have been executed.
+            End::Failed(why) if REPEATED.contains(&tool) && why.contains(PAUSES) && why.contains(MAYBE) => {
+                self.paused += 1;
+                None
+            }
+            End::Failed(why) if REPEATED.contains(&tool) && took < PATIENCE => {
                 Some(format!("should have been sent again: {why}"))
             }
             End::Failed(why) => {
