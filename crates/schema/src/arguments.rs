@@ -32,6 +32,7 @@ pub enum ArgumentValue<'t> {
 impl ArgumentValue<'_> {
     /// Reads JSON text; `None` for text that a [`Value`] cannot represent either, such as a number outside the range
     /// of `f64`.
+    #[inline]
     pub fn read(text: &[u8]) -> Option<ArgumentValue<'_>> {
         serde_json::from_slice(text).ok()
     }

@@ -51,6 +51,8 @@ impl CompiledSchema {
 
     /// Returns true if arguments, JSON text, match the schema, or if this cannot be decided here: numbers beyond the range of `f64` are
     /// valid JSON, but cannot be checked, and some checks would be too expensive.
+    // Inlined, because each call reads its arguments here, and this crate is optimized for size.
+    #[inline]
     pub fn accepts(&self, text: &[u8]) -> bool {
         let Some(value) = ArgumentValue::read(text) else { return true };
         !self.cost.is_within(STEPS, text, &value) || self.validator.is_valid(&value)

@@ -47,7 +47,20 @@ pub async fn collect<B>(
 where
     B: Body<Data = Bytes>,
 {
-    collect_after(Bytes::new(), body, part, cap, deadline).await
+    gathered(Bytes::new(), body, (part, cap), || deadline).await
+}
+
+/// Reads `body` like [`collect`], within a period from now on. If the whole body has arrived, the clock is not read.
+pub async fn collect_within<B>(
+    body: B,
+    part: Part,
+    cap: usize,
+    period: Duration,
+) -> Result<Bytes, CollectError<B::Error>>
+where
+    B: Body<Data = Bytes>,
+{
+    gathered(Bytes::new(), body, (part, cap), || Instant::now() + period).await
 }
 
 /// Reads the rest of a body whose beginning is `head`, and returns the whole body.
@@ -57,6 +70,18 @@ pub async fn collect_after<B>(
     part: Part,
     cap: usize,
     deadline: Instant,
+) -> Result<Bytes, CollectError<B::Error>>
+where
+    B: Body<Data = Bytes>,
+{
+    gathered(head, body, (part, cap), || deadline).await
+}
+
+async fn gathered<B>(
+    head: Bytes,
+    body: B,
+    (part, cap): (Part, usize),
+    deadline: impl FnOnce() -> Instant,
 ) -> Result<Bytes, CollectError<B::Error>>
 where
     B: Body<Data = Bytes>,
@@ -71,7 +96,7 @@ where
         Poll::Ready(Ok(Progress::Whole(bytes))) => Ok(bytes),
         Poll::Ready(Err(error)) => Err(error),
         Poll::Ready(Ok(Progress::Needs(_))) | Poll::Pending => {
-            Box::pin(collect_slowly(got, body, part, cap, deadline)).await
+            Box::pin(collect_slowly(got, body, part, cap, deadline())).await
         }
     }
 }

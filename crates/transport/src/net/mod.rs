@@ -54,7 +54,7 @@ pub use client::{
     Client, ClientError, ClientLimits, Origin, Protocol, Replay, ResponseBody, Route, Template, TlsFiles,
     Trust, WireError,
 };
-pub use collect::{CollectError, collect, collect_after, discard};
+pub use collect::{CollectError, collect, collect_after, collect_within, discard};
 pub use handler::{Arrived, Handler, Responding};
 pub use inherited::inherited_listeners;
 pub use listen::{BindError, Listeners};

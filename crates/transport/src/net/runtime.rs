@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
 use super::stop::Stop;
+use crate::memory::blocks::keep_blocks;
 
 /// The error type of a shard.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -138,6 +139,7 @@ where
     E: Into<BoxError>,
 {
     let index = shard.index;
+    let _keeping = keep_blocks();
     let runtime = tune(&mut Builder::new_current_thread())
         .build()
         .map_err(|source| RunError::Start { shard: index, source })?;

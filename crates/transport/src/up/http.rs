@@ -14,8 +14,6 @@ use proto::codec::headers as names;
 use proto::era::Era;
 use proto::rpc::{Frame, FrameKind, FrameLimits, Id};
 
-use tokio::time::Instant;
-
 use super::long::{LONG, LongReply};
 use super::media::{Media, excerpt, media_type};
 use super::mirrored::MessageHeaders;
@@ -24,7 +22,7 @@ use super::target::HttpTarget;
 use super::{CredentialRefusal, EventStream, LinkError, StreamItem, TooMany, messages};
 use crate::budget::Part;
 use crate::net::client::{Client, Origin, ResponseBody, Template};
-use crate::net::collect;
+use crate::net::collect_within;
 
 mod introduction;
 
@@ -259,7 +257,7 @@ impl HttpLink {
             return Ok(HttpReply::Long(Box::new(begun)));
         }
         let mut body = response.into_body();
-        let text = collect(&mut body, Part::Answers, limits.result, Instant::now() + limits.body).await?;
+        let text = collect_within(&mut body, Part::Answers, limits.result, limits.body).await?;
         if status.is_success() && text.iter().all(u8::is_ascii_whitespace) {
             return Ok(HttpReply::Accepted);
         }

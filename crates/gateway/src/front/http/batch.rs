@@ -6,7 +6,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use engine::Fault;
 use http::{HeaderMap, Response, StatusCode};
-use proto::codec::headers as names;
 use proto::era::Era;
 use proto::mcp::Method;
 use proto::rpc::{Batch, Frame, FrameKind, array, code};
@@ -14,7 +13,7 @@ use transport::net::Body;
 
 use super::drive::drive;
 use super::entry::AdmittedRequest;
-use super::{answer, get};
+use super::{answer, get, header_names};
 use crate::call::call::Call;
 use crate::call::decide::{Decision, decide};
 use crate::call::in_session::{notification, response};
@@ -30,7 +29,7 @@ async fn batch_session(
     headers: &HeaderMap,
     version: Option<&str>,
 ) -> Result<Arc<Session>, Box<Response<Body>>> {
-    if !headers.contains_key(names::SESSION_ID) {
+    if !headers.contains_key(&header_names::SESSION_ID) {
         let message = "send one message per request; only sessions of an older version support batches";
         let fault = Fault::client(code::INVALID_REQUEST, message);
         return Err(Box::new(answer::message(400, fault.response(None))));

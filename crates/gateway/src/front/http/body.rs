@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 use tokio::time::Instant;
 use transport::budget::Part;
-use transport::net::{Body, CollectError, Incoming, collect, discard};
+use transport::net::{Body, CollectError, Incoming, collect_within, discard};
 
 use super::answer;
 use crate::process::Shard;
@@ -34,14 +34,14 @@ pub async fn read(shard: &Shard, body: &mut Incoming) -> Result<Bytes, Box<Respo
 
 /// Reads a body of at most `cap` bytes, with a deadline; fails with the response to send.
 pub(super) async fn read_at_most(cap: usize, body: &mut Incoming) -> Result<Bytes, Box<Response<Body>>> {
-    let read = collect(body, Part::Requests, cap, Instant::now() + BODY_TIME).await;
+    let read = collect_within(body, Part::Requests, cap, BODY_TIME).await;
     read.map_err(|error| Box::new(answer::refusal(unread(&error).status, &error.to_string())))
 }
 
 /// Reads a body with a size cap and a deadline, for callers that write the refusal themselves.
 pub(super) async fn collected(shard: &Shard, body: &mut Incoming) -> Result<Bytes, Unread> {
     let cap = shard.gateway.snapshot.limits.request_body;
-    let read = collect(&mut *body, Part::Requests, cap, Instant::now() + BODY_TIME).await;
+    let read = collect_within(&mut *body, Part::Requests, cap, BODY_TIME).await;
     if let Err(CollectError::TooLarge { .. }) = read {
         // Many clients read the answer only after they have sent the whole body.
         Box::pin(discard(body, UNREAD, Instant::now() + UNREAD_TIME)).await;

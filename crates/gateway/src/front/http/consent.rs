@@ -16,7 +16,7 @@ use http::{Method, Request, Response, StatusCode};
 use transport::net::{Body, Incoming};
 
 use super::body;
-use super::{answer, guard};
+use super::{answer, guard, header_names};
 use crate::call::consent;
 use crate::process::Shard;
 use transport::net::Arrived;
@@ -85,7 +85,7 @@ fn is_own_page(shard: &Shard, request: &Request<Incoming>) -> bool {
             |own: Option<&str>| authority.zip(own).is_some_and(|(one, own)| one.eq_ignore_ascii_case(own));
         is(host) || is(public.as_deref())
     };
-    let mut sites = headers.get_all("sec-fetch-site").iter();
+    let mut sites = headers.get_all(&header_names::SEC_FETCH_SITE).iter();
     let mut origins = headers.get_all(ORIGIN).iter().peekable();
     origins.peek().is_some() && origins.all(is_own) && sites.all(|site| site == "same-origin")
 }

@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use engine::session::EventId;
 use http::{HeaderMap, Request, Response, StatusCode};
-use proto::codec::headers as names;
 use proto::era::{Lifecycle, by_version};
 use proto::rpc::Id;
 use transport::net::{Body, Incoming};
 
 use super::entry::AdmittedRequest;
-use super::{answer, media, sse};
+use super::{answer, header_names, media, sse};
 use crate::process::Shard;
 use crate::session::restore::restore;
 use crate::session::session::{ClientChannel, Session};
@@ -36,7 +35,7 @@ pub(super) async fn get(
     };
     let ClientChannel::Http(streams) = &session.channel else { return answer::not_allowed() };
     session.touch();
-    let last = headers.get(names::LAST_EVENT_ID).and_then(|v| v.to_str().ok());
+    let last = headers.get(&header_names::LAST_EVENT_ID).and_then(|v| v.to_str().ok());
     let standing = || {
         let opened = streams.open_standing(session.era().primes_streams);
         // A client that was connected before a restart may have missed changes; after this notice it can fetch everything again.
@@ -84,10 +83,10 @@ async fn named(
     entry: &AdmittedRequest,
     headers: &HeaderMap,
 ) -> Result<Arc<Session>, Box<Response<Body>>> {
-    let version = headers.get(names::PROTOCOL_VERSION).map(|version| version.to_str().map(str::trim));
+    let version = headers.get(&header_names::PROTOCOL_VERSION).map(|version| version.to_str().map(str::trim));
     let is_stateless =
         |version: &str| by_version(version).is_some_and(|era| era.lifecycle == Lifecycle::Stateless);
-    if !headers.contains_key(names::SESSION_ID)
+    if !headers.contains_key(&header_names::SESSION_ID)
         && matches!(version, Some(Ok(version)) if is_stateless(version))
     {
         return Err(Box::new(answer::not_allowed()));
@@ -119,7 +118,7 @@ pub(super) fn known(
     headers: &HeaderMap,
     id: Option<&Id>,
 ) -> Result<Option<Arc<Session>>, Box<Response<Body>>> {
-    let Some(name) = headers.get(names::SESSION_ID) else {
+    let Some(name) = headers.get(&header_names::SESSION_ID) else {
         let message = "the Mcp-Session-Id header is missing; send an initialize request first, and then the id in \
                        its response";
         return Err(Box::new(answer::refusal_of(StatusCode::BAD_REQUEST, message, id)));
@@ -137,7 +136,7 @@ pub(super) async fn restored(
     headers: &HeaderMap,
     id: Option<&Id>,
 ) -> Result<Arc<Session>, Box<Response<Body>>> {
-    let name = headers.get(names::SESSION_ID).and_then(|name| name.to_str().ok()).unwrap_or_default();
+    let name = headers.get(&header_names::SESSION_ID).and_then(|name| name.to_str().ok()).unwrap_or_default();
     match restore(&shard.session, name, (&entry.identity, entry.profile)).await {
         Ok(Some(session)) => checked(shard, entry, session, id),
         Ok(None) => Err(unknown(id)),

@@ -12,7 +12,7 @@ use http::header::{
 use http::{Request, Response, StatusCode, Uri};
 use transport::net::{Body, Incoming};
 
-use super::answer;
+use super::{answer, header_names};
 
 /// Checks a request's host and origin; returns the origin if the request came from an allowed web page.
 pub fn check(hosts: &Hosts, request: &Request<Incoming>) -> Result<Option<HeaderValue>, Box<Response<Body>>> {
@@ -89,7 +89,7 @@ fn is_plainly_framed(headers: &HeaderMap) -> bool {
 /// metadata). Such requests carry the browser's credentials and need no preflight. Requests with an `Origin` are
 /// checked by [`check`].
 pub fn refuse_foreign_page(headers: &HeaderMap) -> Option<Response<Body>> {
-    let mut sites = headers.get_all("sec-fetch-site").iter();
+    let mut sites = headers.get_all(&header_names::SEC_FETCH_SITE).iter();
     let is_foreign = sites.any(|site| matches!(site.as_bytes(), b"cross-site" | b"same-site"));
     if !is_foreign || headers.contains_key(ORIGIN) {
         return None;

@@ -8,7 +8,7 @@
 //! | `sse` | HTTP+SSE |
 //! | `dialect` | endpoints that imitate another system |
 //! | `consent`, `login` | pages where users give consent; the endpoints by which people sign in |
-//! | `entry`, `media`, `body`, `drive` | a request, its media types, its body; a call on a session's stream |
+//! | `entry`, `header_names`, `media`, `body`, `drive` | a request, the names of its headers, its media types, its body; a call on a session's stream |
 //! | `ready` | the readiness of Dragoman and its servers |
 //! | [`operators`] | the endpoints for operators, which the crate `admin` implements |
 //! | `answer`, `reply`, `spare` | responses |
@@ -24,6 +24,7 @@ mod entry;
 mod first_word;
 mod get;
 pub mod guard;
+mod header_names;
 pub mod identify;
 pub mod limited;
 mod login;

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use engine::Fault;
 use engine::rate::Verdict;
-use http::header::{HeaderName, HeaderValue};
+use http::header::HeaderValue;
 use http::{HeaderMap, Response, StatusCode};
-use proto::codec::headers as names;
 use proto::era::{Lifecycle, Spoken, by_version, detect};
 use proto::mcp::Notice;
 use proto::rpc::{Frame, FrameKind, Message};
@@ -18,7 +17,7 @@ use super::body::read;
 use super::drive::drive;
 use super::entry::AdmittedRequest;
 use super::first_word::{CallStep, FirstWord, first_word};
-use super::{answer, batch, get, limited, media, seen, spare, stateless};
+use super::{answer, batch, get, header_names, limited, media, seen, spare, stateless};
 use crate::call::call::Running;
 use crate::call::decide::{Decision, decide};
 use crate::call::in_session::{notification, response};
@@ -38,7 +37,6 @@ use transport::net::Arrived;
 use upstream::NO_RANDOM;
 
 /// The header with the span of the sender (W3C Trace Context). The name is checked when the program is compiled.
-static TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
 /// Handles a POST.
 pub(super) async fn post(
@@ -62,7 +60,7 @@ pub(super) async fn post(
 
 /// Records the arrival of a request, with the span that its headers name if requests are traced.
 fn arrival(shard: &Shard, headers: &HeaderMap) -> RequestArrival {
-    let outer = shard.call.state.tracer.as_ref().and_then(|_| headers.get(&TRACEPARENT));
+    let outer = shard.call.state.tracer.as_ref().and_then(|_| headers.get(&header_names::TRACEPARENT));
     let outer = outer.and_then(|value| TraceContext::parse(value.as_bytes()));
     RequestArrival { at: std::time::Instant::now(), outer }
 }
@@ -86,7 +84,7 @@ pub(super) async fn take(
         Ok(message) => message,
         Err(e) => return answer::message(400, Fault::from(&e).response(e.id.as_ref())),
     };
-    let version = match headers.get(names::PROTOCOL_VERSION).map(HeaderValue::to_str) {
+    let version = match headers.get(&header_names::PROTOCOL_VERSION).map(HeaderValue::to_str) {
         None => None,
         Some(Ok(version)) => Some(version.trim()),
         Some(Err(_)) => {
@@ -172,7 +170,7 @@ async fn handshake(shard: &Arc<Shard>, entry: &AdmittedRequest, frame: Frame) ->
             let mut response = answer::message(200, text);
             if let Ok(mut value) = HeaderValue::from_str(&session.id) {
                 value.set_sensitive(true);
-                response.headers_mut().insert(names::SESSION_ID, value);
+                response.headers_mut().insert(&header_names::SESSION_ID, value);
             }
             response
         }

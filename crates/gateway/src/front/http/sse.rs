@@ -9,7 +9,6 @@ use config::DEFAULT_PROFILE;
 use engine::Snapshot;
 use http::header::ACCEPT;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
-use proto::codec::headers as names;
 use proto::codec::sse::{KEEP_ALIVE, encode_event};
 use proto::era::{Web, by_version};
 use proto::rpc::{FrameError, Message};
@@ -20,7 +19,7 @@ use transport::net::{Body, BodySender, Incoming, Stop};
 
 use super::body;
 use super::entry::AdmittedRequest;
-use super::{answer, denied, guard, limited, media};
+use super::{answer, denied, guard, header_names, limited, media};
 use crate::admission::identity::Identity;
 use crate::front::lines::client::{Client, LINES, LineTransport};
 use crate::process::Shard;
@@ -111,10 +110,10 @@ pub(super) async fn messages(shard: &Arc<Shard>, identity: Identity, request: Ar
 /// Returns true if a GET at a Streamable HTTP endpoint opens a stream of HTTP+SSE: the request names neither a session
 /// nor a version that uses another transport.
 pub(super) fn is_opening(headers: &HeaderMap) -> bool {
-    let version = headers.get(names::PROTOCOL_VERSION);
+    let version = headers.get(&header_names::PROTOCOL_VERSION);
     let is_older = |version: &str| by_version(version.trim()).is_some_and(|era| era.web == Web::EventStream);
-    !headers.contains_key(names::SESSION_ID)
-        && !headers.contains_key(names::LAST_EVENT_ID)
+    !headers.contains_key(&header_names::SESSION_ID)
+        && !headers.contains_key(&header_names::LAST_EVENT_ID)
         && version.is_none_or(|version| version.to_str().is_ok_and(is_older))
         && media::names_events(headers)
 }

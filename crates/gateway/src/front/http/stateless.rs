@@ -9,7 +9,6 @@ use engine::Fault;
 use engine::exchange::Headers;
 use http::header::{AsHeaderName, HeaderName, HeaderValue};
 use http::{HeaderMap, Response, StatusCode};
-use proto::codec::headers as names;
 use proto::codec::sse::KEEP_ALIVE;
 use proto::era::{EraFault, Mirrored, check_notification, read_envelope};
 use proto::rpc::{Frame, FrameKind, code};
@@ -17,9 +16,9 @@ use tokio::time::{Instant, timeout, timeout_at};
 use transport::budget::Part;
 use transport::net::{Body, BodySender, collect};
 
-use super::answer;
 use super::entry::AdmittedRequest;
 use super::first_word::{FirstWord, first_word};
+use super::{answer, header_names};
 use crate::call::call::Call;
 use crate::call::decide::{Decision, decide};
 use crate::call::drive::{CallEnd, ClientSink, drive};
@@ -106,10 +105,6 @@ impl Headers for RequestHeaders<'_> {
     }
 }
 
-static VERSION: HeaderName = HeaderName::from_static(names::PROTOCOL_VERSION);
-static METHOD: HeaderName = HeaderName::from_static(names::METHOD);
-static NAME: HeaderName = HeaderName::from_static(names::NAME);
-
 /// Returns the headers that repeat parts of the body.
 fn mirrored(headers: &HeaderMap) -> Result<Mirrored<'_>, EraFault> {
     let once = |name: &HeaderName, written: &str| {
@@ -118,9 +113,9 @@ fn mirrored(headers: &HeaderMap) -> Result<Mirrored<'_>, EraFault> {
         })
     };
     Ok(Mirrored {
-        version: once(&VERSION, "MCP-Protocol-Version")?,
-        method: once(&METHOD, "Mcp-Method")?,
-        name: once(&NAME, "Mcp-Name")?,
+        version: once(&header_names::PROTOCOL_VERSION, "MCP-Protocol-Version")?,
+        method: once(&header_names::METHOD, "Mcp-Method")?,
+        name: once(&header_names::NAME, "Mcp-Name")?,
     })
 }
 

@@ -3,7 +3,9 @@
 //! are not affected, because executing a program makes a process dumpable again; they inherit only the limit on
 //! core dumps. This module must not know what the memory contains.
 //!
-//! This module also makes the allocator return its free memory to the operating system.
+//! This module also makes the allocator return its free memory to the operating system. `blocks` is the allocator.
+
+pub mod blocks;
 
 use std::io;
 
