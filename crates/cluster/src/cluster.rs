@@ -2,7 +2,7 @@
 //! gateway calls. This module must not know what sessions and keys mean.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
@@ -14,9 +14,12 @@ use transport::task::spawn;
 
 use crate::families::StoreKeys;
 use crate::following::follow;
+use crate::homes::{self, FoundHome, HomeOwner, KnownHomes};
 use crate::member::{SharedKeys, SharedSessions};
+use crate::peers::{self, PassedOn, Peer};
 use crate::publishing::publish;
-use crate::replicas::Replica;
+use crate::replicas::{self, Replica};
+use crate::resp::StoreReply;
 use crate::sealed::{SealedValues, ValueSealer};
 use crate::sessions::{self, OpenSession, SessionOutbox, SharedSession};
 use crate::settings::ClusterSettings;
@@ -28,14 +31,23 @@ pub(crate) const READ: Duration = Duration::from_millis(50);
 /// The maximum time for an exchange between a task and the store. No request waits for it.
 pub(crate) const WRITE: Duration = Duration::from_millis(500);
 
+/// The minimum time between two searches for replicas with unknown numbers.
+const PEERS_EVERY: Duration = Duration::from_millis(200);
+
 /// The state that the tasks of a replica share.
 pub(crate) struct Membership {
     pub(crate) store: Arc<Store>,
     pub(crate) keys: StoreKeys,
     pub(crate) values: SealedValues,
+    pub(crate) id: u64,
     pub(crate) me: Replica,
-    /// The replicas that were alive at the last heartbeat.
+    /// The replicas that were alive at the last heartbeat; none while the store cannot be used.
     pub(crate) replicas: ArcSwap<Vec<Replica>>,
+    /// The replicas to which requests can be passed on. While the store cannot be used, they stay known.
+    pub(crate) peers: ArcSwap<Vec<Peer>>,
+    /// The time at which the list of replicas was last read because of an unknown number.
+    read: tokio::sync::Mutex<Option<Instant>>,
+    pub(crate) homes: KnownHomes,
     pub(crate) outbox: Mutex<SessionOutbox>,
     /// Notified of changes in the outbox.
     pub(crate) waiting: Notify,
@@ -71,8 +83,12 @@ impl Cluster {
             store,
             keys,
             values: SealedValues::new(sealer),
+            id: settings.id,
             me: settings.replica(now_ms()),
             replicas: ArcSwap::default(),
+            peers: ArcSwap::default(),
+            read: tokio::sync::Mutex::default(),
+            homes: KnownHomes::default(),
             outbox: Mutex::default(),
             waiting: Notify::new(),
             session_life: Mutex::new(settings.session_life),
@@ -139,6 +155,109 @@ impl Cluster {
     /// Returns the replicas that were alive a few seconds ago, among them this one.
     pub fn replicas(&self) -> Arc<Vec<Replica>> {
         self.membership.replicas.load_full()
+    }
+
+    /// Returns the number of this process.
+    pub fn id(&self) -> u64 {
+        self.membership.id
+    }
+
+    /// Returns another replica to which requests can be passed on. A replica that has just started may not be in this replica's
+    /// table, so the store is asked for it.
+    pub async fn peer(&self, id: u64) -> Option<Peer> {
+        let Membership { store, keys, values, peers, .. } = &*self.membership;
+        if id == self.id() {
+            return None;
+        }
+        if let Some(known) = peers.load().iter().find(|peer| peer.id == id) {
+            return Some(known.clone());
+        }
+        let ids = [format!("{id:016x}")];
+        let reply = store.one(replicas::read(keys, &ids), READ).await.ok()?;
+        let new = replicas::alive(keys, values, &ids, &reply).first().and_then(Peer::of)?;
+        peers.rcu(|known| known.iter().chain([&new]).cloned().collect::<Vec<_>>());
+        Some(new)
+    }
+
+    /// Returns the replica with this short number, if it is another one to which requests can be passed on. If this replica does not
+    /// know the number, it reads the list of replicas, but only a few times a second: anybody can make up numbers.
+    pub async fn peer_with_number(&self, number: u32) -> Option<Peer> {
+        if number == peers::short_number(self.id()) {
+            return None;
+        }
+        let known = || {
+            let peers = self.membership.peers.load();
+            peers.iter().find(|peer| peers::short_number(peer.id) == number).cloned()
+        };
+        if let Some(peer) = known() {
+            return Some(peer);
+        }
+        let mut read = self.membership.read.lock().await;
+        let found = known();
+        if found.is_some() || read.is_some_and(|read| read.elapsed() < PEERS_EVERY) {
+            return found;
+        }
+        *read = Some(Instant::now());
+        self.membership.read_replicas(READ).await.ok()?;
+        known()
+    }
+
+    /// Returns the replica that has the process of an owner, if it is another one. If nobody has it, or if the replica that had it is
+    /// gone, this replica becomes the owner's home. If the store does not answer in time, the last known home counts.
+    pub async fn home(&self, owner: HomeOwner) -> Option<Peer> {
+        let homes = &self.membership.homes;
+        let home = match homes.recent(&owner, Instant::now()) {
+            Some(home) => home,
+            None => match self.ask_for_home(&owner).await {
+                Ok(home) => {
+                    homes.learn(owner, home, Instant::now());
+                    home
+                }
+                Err(error) => {
+                    tracing::debug!("cannot ask the cluster's store which gateway has a process: {error}");
+                    homes.last(&owner).flatten()
+                }
+            },
+        };
+        self.peer(home?).await
+    }
+
+    /// Asks the store for the home of an owner; `None` is this replica.
+    async fn ask_for_home(&self, owner: &HomeOwner) -> Result<Option<u64>, StoreError> {
+        let Membership { store, keys, values, me, .. } = &*self.membership;
+        let Some(claim) = homes::claim(keys, values, owner, &me.id) else { return Ok(None) };
+        // Keeping the home alive in the same exchange does no harm to the home of another replica.
+        let replies = store.run(vec![claim, homes::keep(keys, owner)], READ).await?;
+        let reply = replies.first().unwrap_or(&StoreReply::Nil);
+        let FoundHome::At(replica, sealed) = homes::found(keys, values, owner, (reply, &me.id)) else {
+            return Ok(None);
+        };
+        if let Ok(id) = u64::from_str_radix(&replica, 16)
+            && self.peer(id).await.is_some()
+        {
+            return Ok(Some(id));
+        }
+        let Some(replace) = homes::replace(keys, values, (owner, &sealed), &me.id) else { return Ok(None) };
+        match store.one(replace, READ).await? {
+            StoreReply::Integer(1) => Ok(None),
+            // Another replica was faster; its name is read with the next request.
+            _ => Err(StoreError::Refused("another gateway was faster".to_owned())),
+        }
+    }
+
+    /// Returns true if a replica is no longer alive. Without the store, every replica that was alive counts as alive.
+    pub fn is_gone(&self, peer: &Peer) -> bool {
+        !self.membership.peers.load().iter().any(|known| known.id == peer.id)
+    }
+
+    /// Seals the note for a request that is passed on to another replica; `None` if the random number generator fails.
+    pub fn note_for(&self, peer: &Peer, request: PassedOn) -> Option<String> {
+        peers::note(&self.membership.values, peer.id, request)
+    }
+
+    /// Opens the note of a request that another replica has passed on; `None` if no replica has written it.
+    pub fn opened(&self, note: &str) -> Option<PassedOn> {
+        peers::opened(&self.membership.values, self.id(), note)
     }
 
     /// Returns the state of the connection to the store.

@@ -9,6 +9,7 @@
 //! | `replica:ID` | a replica's description of itself | [`REPLICA_LIFE`] after its last heartbeat |
 //! | `keys` | the API keys, by their digests | never |
 //! | `session:ID` | what a client has sent in its session | with the session |
+//! | `home:OWNER` | the replica that has the process of an owner | 15 minutes after its last use |
 //! | `ended:ID` | the end of a session | an hour after the session would have expired |
 
 use std::time::Duration;
@@ -65,6 +66,11 @@ impl StoreKeys {
     /// The key of the end of a session.
     pub(crate) fn ended(&self, id: &str) -> String {
         self.key(&format!("ended:{id}"))
+    }
+
+    /// The key of the home of an owner.
+    pub(crate) fn home(&self, owner: &str) -> String {
+        self.key(&format!("home:{owner}"))
     }
 
     fn key(&self, rest: &str) -> String {

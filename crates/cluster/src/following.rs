@@ -9,6 +9,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 use crate::api_keys::KeyExchange;
 use crate::cluster::{Membership, WRITE, now_ms};
 use crate::notices::{self, Notice};
+use crate::peers::Peer;
 use crate::replicas::{self, Replica};
 use crate::resp::{StoreCommand, StoreReply};
 use crate::sessions;
@@ -179,11 +180,7 @@ impl ClusterFollower {
             return Ok(());
         }
         let ids = replicas::ids(replies.get(2).unwrap_or(&StoreReply::Nil));
-        if !ids.is_empty() {
-            let read = store.one(replicas::read(keys, &ids), WRITE).await?;
-            self.membership.replicas.store(Arc::new(replicas::alive(keys, values, &ids, &read)));
-        }
-        Ok(())
+        self.membership.read_listed(&ids, WRITE).await
     }
 
     async fn read_notices(&mut self) -> Result<(), StoreError> {
@@ -231,6 +228,27 @@ impl ClusterFollower {
             let replies = store.run(sessions::look_up_ends(keys, part), WHOLE).await?;
             sessions.end(&sessions::ends(keys, values, part, &replies));
         }
+        Ok(())
+    }
+}
+
+impl Membership {
+    /// Finds out which replicas are alive.
+    pub(crate) async fn read_replicas(&self, within: Duration) -> Result<(), StoreError> {
+        let listed = self.store.one(replicas::list(&self.keys), within).await?;
+        self.read_listed(&replicas::ids(&listed), within).await
+    }
+
+    /// Reads the replicas with these ids.
+    async fn read_listed(&self, ids: &[String], within: Duration) -> Result<(), StoreError> {
+        let Self { store, keys, values, me, peers, .. } = self;
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let read = store.one(replicas::read(keys, ids), within).await?;
+        let alive = replicas::alive(keys, values, ids, &read);
+        peers.store(Arc::new(Peer::among(&alive, me, &peers.load())));
+        self.replicas.store(Arc::new(alive));
         Ok(())
     }
 }

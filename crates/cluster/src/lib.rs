@@ -8,7 +8,8 @@
 //! | `publishing` | the task that writes changes of sessions |
 //! | `settings` | the settings of a replica |
 //! | `member` | what the gateway provides |
-//! | `sessions`, `api_keys`, `replicas`, `notices` | what is shared: each as commands and replies (pure) |
+//! | `sessions`, `api_keys`, `replicas`, `homes`, `notices` | what is shared: each as commands and replies (pure) |
+//! | [`peers`] | requests that a replica passes on to another |
 //! | `families` | the names in the store, as a table |
 //! | `sealed` | values under the key ring |
 //! | `valkey` | the connection to the store |
@@ -18,8 +19,10 @@ mod api_keys;
 mod cluster;
 mod families;
 mod following;
+mod homes;
 mod member;
 mod notices;
+pub mod peers;
 mod publishing;
 mod replicas;
 mod resp;
@@ -31,6 +34,7 @@ mod testing;
 mod valkey;
 
 pub use cluster::{Cluster, ClusterMembers};
+pub use homes::HomeOwner;
 pub use member::{SharedKeys, SharedSessions};
 pub use replicas::Replica;
 pub use sealed::ValueSealer;

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::families::{REPLICA_LIFE, StoreKeys};
+use crate::peers::PeerDoor;
 use crate::resp::{StoreCommand, StoreReply};
 use crate::sealed::SealedValues;
 
@@ -24,6 +25,9 @@ pub struct Replica {
     pub started_ms: u64,
     /// The number of open sessions in its memory.
     pub sessions: usize,
+    /// The address at which it accepts requests of other replicas, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub door: Option<PeerDoor>,
 }
 
 /// Returns the commands of a heartbeat; the third reply contains the ids of all replicas.
@@ -38,12 +42,17 @@ pub(crate) fn beat(
     Some([
         StoreCommand::new("SET").arg(&own).arg(sealed).arg("PX").number(REPLICA_LIFE.as_millis()),
         StoreCommand::new("ZADD").arg(keys.replicas()).number(now_ms).arg(&me.id),
-        StoreCommand::new("ZRANGE").arg(keys.replicas()).arg("0").arg("999"),
+        list(keys),
         StoreCommand::new("ZREMRANGEBYSCORE")
             .arg(keys.replicas())
             .arg("-inf")
             .number(now_ms.saturating_sub(FORGOTTEN_MS)),
     ])
+}
+
+/// Returns the command that lists the ids of all replicas.
+pub(crate) fn list(keys: &StoreKeys) -> StoreCommand {
+    StoreCommand::new("ZRANGE").arg(keys.replicas()).arg("0").arg("999")
 }
 
 /// Returns the ids of replicas in a reply. Texts that cannot be ids are left out.
@@ -80,7 +89,7 @@ mod tests {
 
     fn replica(id: &str, name: &str) -> Replica {
         let (id, name) = (id.to_owned(), name.to_owned());
-        Replica { id, name, version: "1".to_owned(), started_ms: 1, sessions: 2 }
+        Replica { id, name, version: "1".to_owned(), started_ms: 1, sessions: 2, door: None }
     }
 
     #[test]

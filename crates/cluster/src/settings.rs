@@ -6,6 +6,7 @@ use config::{Cluster, StoreUrl};
 use transport::net::client::{TlsFiles, Trust};
 
 use crate::families::StoreKeys;
+use crate::peers::PeerDoor;
 use crate::replicas::Replica;
 use crate::valkey::{StoreAddress, StoreState};
 
@@ -14,8 +15,10 @@ use crate::valkey::{StoreAddress, StoreState};
 pub struct ClusterSettings {
     /// The store.
     pub store: ClusterStore,
-    /// A random number for this process.
+    /// A random number for this process. The ids that this process gives to clients contain the number, or a part of it.
     pub id: u64,
+    /// The address at which this replica accepts requests of other replicas, if it does.
+    pub door: Option<PeerDoor>,
     /// The name of this replica.
     pub name: String,
     /// The time for which sessions are kept after their last use.
@@ -73,6 +76,7 @@ impl ClusterSettings {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             started_ms,
             sessions: 0,
+            door: self.door.clone(),
         }
     }
 }

@@ -303,7 +303,7 @@ async fn round_trip(
             drive(begun.run(), &shard.gateway.process.parked, &mut sink).await;
             sink.answer
         }
-        Decision::Listen(..) | Decision::Cancelled => None,
+        Decision::Listen(..) | Decision::Cancelled | Decision::Elsewhere(_) => None,
     };
     let Some(answer) = answer else { return error("the server gave no answer") };
     if answer.len() > LONGEST {

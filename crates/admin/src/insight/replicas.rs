@@ -44,6 +44,8 @@ pub(crate) struct ListedReplica {
     pub(crate) started: PointInTime,
     /// The number of sessions in the gateway's memory.
     pub(crate) sessions: usize,
+    /// The address at which the gateway accepts requests that other gateways pass on (`cluster.address`).
+    pub(crate) address: Option<String>,
     /// True for the gateway that answers this request.
     pub(crate) is_this_one: bool,
 }
@@ -79,6 +81,7 @@ pub(crate) fn replicas(shard: &Arc<Shard>) -> Result<ReplicaList, Refusal> {
         version: replica.version.clone(),
         started: PointInTime(replica.started_ms),
         sessions: replica.sessions,
+        address: replica.door.as_ref().map(|door| door.address.to_string()),
         is_this_one: replica.id == *mine,
     });
     Ok(ReplicaList { store: StoreConnection::of(cluster), replicas: listed.collect() })

@@ -1,6 +1,7 @@
 //! `cluster`: several gateways that work as one, and the store that they share.
 
 use std::fmt;
+use std::net::SocketAddr;
 
 use secrecy::{ExposeSecret, SecretString};
 
@@ -9,6 +10,7 @@ use crate::reading::reader::Reader;
 use crate::reading::rows::section;
 use crate::reading::spellings::{Maybe, Parsed, Secret, Within, path};
 use crate::servers::route::ClientTls;
+use crate::serving::listen::OneAddress;
 use crate::syntax::parse::Entry;
 use crate::values::check::Flaw;
 use crate::values::text::Text;
@@ -17,6 +19,13 @@ section! {
     /// Lets several gateways work as one. All of them need the same configuration, apart from their addresses and names.
     pub struct Cluster: "a mapping with `store` and `keyRing`" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, sound: bool) {
+            if let Some(address) = entry.value.entry("address")
+                && self.address.is_some_and(|address| address.ip().is_unspecified())
+            {
+                let message = "the other gateways cannot connect to this address";
+                let help = "write the address of this machine in the network of the gateways, such as 10.0.0.7:8810";
+                reader.within("address", |reader| reader.fault(&address.value.at, message, help));
+            }
             let Some(store) = entry.value.entry("store").filter(|_| sound) else { return };
             let Ok(url) = StoreUrl::parse(self.store.expose()) else { return };
             let may_be_read = !url.is_secure && !url.is_on_this_machine();
@@ -37,6 +46,9 @@ section! {
             default Text::plain(""), needed "store: redis://127.0.0.1:6379";
         /// The file with the keys that seal the shared data. It must have the same content on all machines, and it replaces `keyRing` at the top level.
         "keyRing" key_ring: Text = path(), default Text::plain(""), needed "keyRing: /run/secrets/dragoman-keyring", see "[keyring.md](keyring.md)";
+        /// The address at which this gateway accepts requests that the other gateways of the cluster pass on, such as `10.0.0.7:8810`. Clients
+        /// must not be able to reach it. Without it, some requests succeed only at one gateway.
+        "address" address: Option<SocketAddr> = Maybe(OneAddress), absent "none", see "[below](#requests-that-are-passed-on)";
         /// The prefix of all key names in the store. Give each cluster its own prefix if several clusters share a store.
         "prefix" prefix: String = Parsed("a prefix", prefix), default "dragoman".to_owned();
         /// The name of this gateway on pages and in the log.

@@ -71,9 +71,18 @@ pub(super) enum RetryState {
     /// The upstream's own state, a JSON string as written.
     Upstream(String),
     /// A request that waits for answers.
-    Parked(Ticket),
+    Parked(ParkedRequest),
     /// The client's user was asked to visit pages before the client retries.
     Visited,
+}
+
+/// The process in which a parked request waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParkedRequest {
+    /// This process.
+    Here(Ticket),
+    /// The process with this [`Sealer::epoch`], whose ticket this process cannot use.
+    InProcess(u64),
 }
 
 /// A parked request and one of its rounds.
@@ -98,12 +107,12 @@ pub fn parked(
     era: &Era,
     sealer: &dyn Sealer,
     binding: Binding<'_>,
-) -> Result<Option<Ticket>, Fault> {
+) -> Result<Option<ParkedRequest>, Fault> {
     Ok(match state_of(frame, era, sealer, binding)? {
-        Some(RetryState::Parked(ticket)) => {
+        Some(RetryState::Parked(parked)) => {
             answers(frame)?;
             frame.meta(meta::PROGRESS_TOKEN)?;
-            Some(ticket)
+            Some(parked)
         }
         _ => None,
     })
@@ -158,10 +167,10 @@ pub(super) fn state_of(
         [VISITED] => RetryState::Visited,
         [PARKED, ticket @ ..] => {
             let (epoch, ticket) = Ticket::read(ticket).ok_or_else(|| refuse("is too short"))?;
-            if epoch != sealer.epoch() {
-                return Err(no_longer_open());
-            }
-            RetryState::Parked(ticket)
+            RetryState::Parked(match epoch == sealer.epoch() {
+                true => ParkedRequest::Here(ticket),
+                false => ParkedRequest::InProcess(epoch),
+            })
         }
         _ => RetryState::Upstream(String::from_utf8_lossy(state).into_owned()),
     }))

@@ -36,7 +36,7 @@ mod tests;
 pub use crate::sealer::Sealer;
 pub use dispatch::{Dispatch, Route, TaskNames, dispatch, may_gain, may_own, unknown_resource, wants_list};
 pub use event::{Event, ExchangeAnswer, LinkFailure, Step, Timeouts};
-pub use input::{Binding, Ticket, no_longer_open, parked};
+pub use input::{Binding, ParkedRequest, Ticket, no_longer_open, parked};
 pub use outbound::{Headers, Mirror, Outbound, check_mirrored};
 pub use own_tools::inner_request;
 pub use progress::ProgressToken;

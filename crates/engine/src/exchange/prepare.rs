@@ -52,7 +52,7 @@ pub(super) fn outbound(
         }
         Some(RetryState::Upstream(state)) => Some(state),
         // A parked request with this state would have been found earlier.
-        Some(RetryState::Parked { .. }) => return Err(super::input::no_longer_open()),
+        Some(RetryState::Parked(_)) => return Err(super::input::no_longer_open()),
     };
     if bridge.is_none() && is_alike(&start.frame, start.client, start.server) {
         let name = start.route.rename.as_ref().map(|(public, _)| *public);

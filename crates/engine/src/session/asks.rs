@@ -44,6 +44,15 @@ pub enum AskFault {
     Full(usize),
 }
 
+/// The number of bits in a question's id that count the questions. The bits above contain the number of the process, and both
+/// together stay exact in JavaScript.
+const COUNT_BITS: u32 = 32;
+
+/// Returns the number of the process that asked the question with this id.
+pub fn asking_process(id: &Id) -> Option<u32> {
+    u32::try_from(id.as_number()? >> COUNT_BITS).ok()
+}
+
 /// The open questions to one client.
 #[derive(Debug)]
 pub struct Asks<L> {
@@ -54,9 +63,10 @@ pub struct Asks<L> {
 }
 
 impl<L: Clone + PartialEq> Asks<L> {
-    /// Creates an empty table; at most `cap` questions may be open, each for at most `lifetime`.
-    pub fn new(cap: usize, lifetime: Duration) -> Self {
-        Self { next: 0, cap, lifetime, open: HashMap::new() }
+    /// Creates an empty table; at most `cap` questions may be open, each for at most `lifetime`. The ids of all questions contain the
+    /// number `process`; it is 0 if answers arrive at no other process.
+    pub fn new(cap: usize, lifetime: Duration, process: u32) -> Self {
+        Self { next: u64::from(process) << COUNT_BITS, cap, lifetime, open: HashMap::new() }
     }
 
     /// Registers a question from a link, and returns the request for the client, under an id of this session.
@@ -169,7 +179,7 @@ mod tests {
     }
 
     fn asks(now: Instant) -> (Asks<u8>, Bytes) {
-        let mut asks = Asks::new(2, Duration::from_mins(1));
+        let mut asks = Asks::new(2, Duration::from_mins(1), 0);
         let question = frame(
             r#"{"jsonrpc":"2.0","id":"up","method":"elicitation/create","params":{"x":1e2,"_meta":{"progressToken":"p"}}}"#,
         );

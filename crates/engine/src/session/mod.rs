@@ -6,5 +6,5 @@
 mod asks;
 mod events;
 
-pub use asks::{AskFault, Asks, LinkMessage};
+pub use asks::{AskFault, Asks, LinkMessage, asking_process};
 pub use events::{EventId, EventLog};

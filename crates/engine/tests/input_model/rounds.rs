@@ -111,7 +111,7 @@ impl World {
         Self {
             clock: Clock { start: start(), passed: Duration::ZERO },
             sealer: Toy::new(1),
-            asks: Asks::new(64, LIFETIME * 9),
+            asks: Asks::new(64, LIFETIME * 9, 0),
             calls: Vec::new(),
             keys: HashSet::new(),
             ids: HashSet::new(),

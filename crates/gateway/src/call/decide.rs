@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use engine::Fault;
 use engine::catalogue::{UpstreamId, View};
-use engine::exchange::{Dispatch, Headers, Route, dispatch, inner_request, no_longer_open, parked};
+use engine::exchange::{Dispatch, Headers, Route, dispatch, inner_request};
 use engine::tasks::{TaskIds, TaskRoute};
 use proto::bridge::tasks::TaskMethod;
 use proto::era::Era;
@@ -20,14 +20,14 @@ use super::cache_slot::CacheSlot;
 use super::cached;
 use super::call::Call;
 use super::caller::{Caller, Request as CallRequest};
+use super::elsewhere::{self, MovedRequest};
 use super::for_gateways::{is_gateway, listed_for_gateway};
 use super::own_answers::{listed, own};
-use super::parked::Parked;
+use super::parked::{Parked, Resumed};
 use super::record::{Record, Refused};
 use super::requester::Requester;
 use super::rests;
 use super::tasks;
-use crate::admission::Identity;
 use crate::session::open_requests::HeldRequest;
 use crate::session::session::Session;
 use crate::session::subscriptions::{Change, Changing, Subscribing, Subscription};
@@ -47,6 +47,8 @@ pub enum Decision {
     Cancelled,
     /// A call to an upstream, and the change to the session's subscriptions that depends on its answer.
     Call(Box<Call>, Option<Change>),
+    /// A request that another gateway of the cluster has to perform. Only front ends that can pass it on get this decision.
+    Elsewhere(Box<MovedRequest>),
 }
 
 /// Returns true if the request has to wait for servers before it can be decided.
@@ -87,6 +89,7 @@ pub(crate) async fn decide_or_refuse(
     let Some((cell, view, inner)) = what_it_sees(context, &requester.caller, &frame).await? else {
         return Ok(Decision::Cancelled);
     };
+    let outer = inner.as_ref().filter(|_| requester.moves).map(|_| frame.clone());
     if let Some(inner) = inner {
         // The headers repeat parts of the call of `call_tool`, and have been checked against that call.
         (frame, requester.headers) = (inner, None);
@@ -124,12 +127,24 @@ pub(crate) async fn decide_or_refuse(
             if let Some(kept) = from_cache(context, &requester, (&cell, info), &forwarded)? {
                 return Ok(Decision::Done(200, kept));
             }
+            let upstream = || context.view.state.upstreams.get(forwarded.route.upstream);
             if matches!(caller, Caller::Stateless(..)) && server.asks != era.asks {
-                let upstream = context.view.state.upstreams.get(forwarded.route.upstream);
-                let resuming = resumed((context, waiting), identity, &forwarded.frame, era, upstream.name());
-                if let Some(call) = Box::pin(resuming).await? {
-                    return Ok(Decision::Call(call, None));
+                let retry = (&forwarded.frame, era, requester.moves);
+                match Box::pin(waiting.resumed(context, identity, retry, upstream().name())).await? {
+                    Resumed::No => {}
+                    Resumed::Call(call) => return Ok(Decision::Call(call, None)),
+                    Resumed::Elsewhere(to) => {
+                        let frame = outer.unwrap_or(forwarded.frame);
+                        return Ok(Decision::Elsewhere(Box::new(MovedRequest { frame, to })));
+                    }
                 }
+            }
+            if requester.moves
+                && let Some((cluster, owner)) = elsewhere::owned(context, caller, &upstream())
+                && let Some(to) = Box::pin(cluster.home(owner)).await
+            {
+                let frame = outer.unwrap_or(forwarded.frame);
+                return Ok(Decision::Elsewhere(Box::new(MovedRequest { frame, to })));
             }
             forward(context, requester, (&view, info), forwarded)
         }
@@ -368,26 +383,4 @@ fn subscription(frame: &Frame, route: &Route<'_>) -> Option<Subscription> {
     let own = route.rename.as_ref().and_then(|(_, own)| unquote(&own[1..own.len() - 1]));
     let own = own.map_or_else(|| uri.clone(), Cow::into_owned);
     Some(Subscription { uri, own, on })
-}
-
-/// If the request is the retry of a parked call, resumes this call with the answers in the retry, and returns the
-/// call. Returns `None` for any other request.
-async fn resumed(
-    (context, waiting): (&CallContext, &Parked),
-    identity: &Identity,
-    frame: &Frame,
-    era: &'static Era,
-    server: &str,
-) -> Result<Option<Box<Call>>, Refused> {
-    let binding = context.binding(identity.id(), server, era);
-    let Some(ticket) = parked(frame, era, context.sealer(), binding)? else { return Ok(None) };
-    let mut call = waiting.take(ticket).await.ok_or_else(no_longer_open)?;
-    match call.resume(frame.clone()) {
-        Ok(()) => Ok(Some(call)),
-        Err(refused) => {
-            // The call waits again as before. There is room for the call, because it has just been removed.
-            let _ = waiting.keep(ticket, call);
-            Err(refused)
-        }
-    }
 }

@@ -9,7 +9,7 @@
 //! | [`call`], [`caller`], `begin`, `questions`, `ending`, `client_introduction`, `side_channel`, `input`, `late` | one forwarded request: the engine's exchange, performed |
 //! | `connection`, `waiting_client` | a call's links and its reply; the client that waits for a call |
 //! | `deliver`, `dedicated_link`, `relist`, `resending`, `retries` | the choice of a link; links of a single call; stale lists; requests sent again |
-//! | [`parked`] | calls that wait for a client without a session |
+//! | [`parked`], [`elsewhere`] | calls that wait for a client without a session; requests for other gateways of the cluster |
 //! | [`in_flight`], [`turn`], [`unchecked`] | limits of running calls, by caller and by server; tools whose arguments are not validated |
 //! | [`record`], `refused`, `recorded_target`, `audit_entry`, `traced`, [`consent`] | records of requests, including refused ones; servers that require their users' consent |
 //! | [`capture`] | the messages of calls, for operators who investigate a problem |
@@ -35,6 +35,7 @@ pub mod decide;
 mod dedicated_link;
 mod deliver;
 pub mod drive;
+pub mod elsewhere;
 mod ending;
 mod for_gateways;
 pub(crate) mod in_flight;

@@ -4,11 +4,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::exchange::Ticket;
+use cluster::peers::Peer;
+use engine::exchange::{ParkedRequest, Ticket, no_longer_open, parked};
 use parking_lot::Mutex;
+use proto::era::Era;
+use proto::rpc::Frame;
 use tokio::sync::oneshot;
 
+use super::elsewhere;
+use crate::admission::Identity;
+use crate::call::CallContext;
 use crate::call::call::Call;
+use crate::call::record::Refused;
 use upstream::pool::dormant::{Dormant, Sleeper};
 use upstream::quota::{Permit, Quota, QuotaError};
 
@@ -41,6 +48,16 @@ pub struct ParkedFacts {
     pub server: Arc<str>,
     pub since: Instant,
     pub until: Instant,
+}
+
+/// The outcome of a request that may be the retry of a parked call.
+pub(super) enum Resumed {
+    /// The request is no retry.
+    No,
+    /// The parked call, with the answers in the retry.
+    Call(Box<Call>),
+    /// The call is parked at another gateway of the cluster.
+    Elsewhere(Peer),
 }
 
 impl Parked {
@@ -98,6 +115,38 @@ impl Parked {
         let (taker, call) = oneshot::channel();
         found.wanted.send(taker).ok()?;
         call.await.ok()
+    }
+
+    /// If a request is the retry of a parked call, resumes this call with the answers in the retry. `moves` is true if the request
+    /// can be passed on to the gateway of the cluster where the call is parked.
+    ///
+    /// # Errors
+    /// Returns the fault to answer with; the call then waits as before.
+    pub(super) async fn resumed(
+        &self,
+        context: &CallContext,
+        identity: &Identity,
+        (frame, era, moves): (&Frame, &'static Era, bool),
+        server: &str,
+    ) -> Result<Resumed, Refused> {
+        let binding = context.binding(identity.id(), server, era);
+        let ticket = match parked(frame, era, context.sealer(), binding)? {
+            None => return Ok(Resumed::No),
+            Some(ParkedRequest::Here(ticket)) => ticket,
+            Some(ParkedRequest::InProcess(id)) => {
+                let peer = if moves { elsewhere::process(context, id).await } else { None };
+                return peer.map(Resumed::Elsewhere).ok_or_else(|| no_longer_open().into());
+            }
+        };
+        let mut call = self.take(ticket).await.ok_or_else(no_longer_open)?;
+        match call.resume(frame.clone()) {
+            Ok(()) => Ok(Resumed::Call(call)),
+            Err(refused) => {
+                // The call waits again as before. There is room for the call, because it has just been removed.
+                let _ = self.keep(ticket, call);
+                Err(refused)
+            }
+        }
     }
 
     /// Returns the facts about each parked call that operators see.

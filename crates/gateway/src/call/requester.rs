@@ -26,6 +26,8 @@ pub struct Requester<'a> {
     pub(crate) whole: bool,
     /// The request's arrival, if requests are recorded and the front end noted it.
     pub(crate) arrived: Option<RequestArrival>,
+    /// True if the front end can pass the request on to another gateway of the cluster.
+    pub(crate) moves: bool,
 }
 
 impl<'a> Requester<'a> {
@@ -33,7 +35,16 @@ impl<'a> Requester<'a> {
     pub(crate) fn in_session(session: &Arc<Session>, identity: &'a Identity) -> Self {
         let caller = Caller::Session(session.clone());
         let (headers, arrived) = (None, None);
-        Self { caller, identity, headers, unchecked: false, counted: false, whole: false, arrived }
+        Self {
+            caller,
+            identity,
+            headers,
+            unchecked: false,
+            counted: false,
+            whole: false,
+            arrived,
+            moves: false,
+        }
     }
 
     /// Returns the requester for a client without a session, with the client's view.
@@ -43,7 +54,16 @@ impl<'a> Requester<'a> {
         headers: Option<&'a (dyn Headers + Sync)>,
     ) -> Self {
         let caller = Caller::Stateless(cell, identity.clone());
-        Self { caller, identity, headers, unchecked: false, counted: true, whole: false, arrived: None }
+        Self {
+            caller,
+            identity,
+            headers,
+            unchecked: false,
+            counted: true,
+            whole: false,
+            arrived: None,
+            moves: false,
+        }
     }
 
     /// Returns the requester, with the arrival of its request.
@@ -54,6 +74,11 @@ impl<'a> Requester<'a> {
 }
 
 impl Requester<'_> {
+    /// Returns the requester, with the ability of its front end to pass requests on to other gateways of the cluster.
+    pub(crate) fn moving(self, moves: bool) -> Self {
+        Self { moves, ..self }
+    }
+
     /// Returns the owner under which the caller's results are cached.
     pub(super) fn slot_owner(&self) -> SlotOwner<'_> {
         let (identity, owner) = (self.identity, self.caller.owner());

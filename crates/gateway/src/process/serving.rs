@@ -10,6 +10,9 @@ use transport::net::{
     BindError, ConnectionCap, Listeners, ServerLimits, ServerTls, SharedServerLimits, Stop,
 };
 
+/// The maximum number of requests and streams that another gateway of the cluster may pass on over one connection.
+const PEER_STREAMS: u32 = 10_000;
+
 /// The maximum number of connections at the separate address for metrics.
 const SCRAPERS: usize = 32;
 
@@ -95,6 +98,16 @@ impl Serving {
     /// Creates a state for the separate address for metrics, which one thread serves.
     pub(crate) fn of_metrics(limits: &Limits) -> Self {
         Self::new(1, &Limits { connections: SCRAPERS, ..limits.clone() }, None)
+    }
+
+    /// Creates a state for the address for the other gateways of a cluster. All their requests share one connection for each thread, so
+    /// a connection may carry many requests at once.
+    pub(crate) fn of_peers(threads: usize, limits: &Limits, tls: Option<ServerTls>) -> Self {
+        let serving = Self::new(threads, limits, tls);
+        serving
+            .limits
+            .set(ServerLimits { max_streams: PEER_STREAMS, ..ServerLimits::clone(&serving.limits.get()) });
+        serving
     }
 
     /// Returns the receiver of a thread's sockets; it can be taken only once.

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use cluster::peers::PeerDoor;
 use config::{Link, Metrics};
 use engine::Snapshot;
 use parking_lot::Mutex;
@@ -53,6 +54,8 @@ pub(crate) struct Outside {
     /// True if callers are not authenticated, regardless of the configuration, because the only client is the one
     /// that started this process.
     pub(crate) lets_all_in: bool,
+    /// The address for the other gateways of the cluster, if this gateway listens for them.
+    pub(crate) peer_door: Option<PeerDoor>,
     /// The time for which a request for a list waits for child processes whose lists are not known yet; if `None`,
     /// `limits.listWait` applies.
     pub(crate) child_wait: Option<Duration>,
@@ -99,6 +102,8 @@ pub struct ProcessState {
     pub(crate) generations: AtomicU64,
     /// A random number of this process.
     pub seed: u64,
+    /// The address for the other gateways of the cluster, if this gateway listens for them.
+    pub(crate) peer_door: Option<PeerDoor>,
     pub started: Instant,
     pub stop: Stop,
 }
@@ -160,6 +165,7 @@ impl ProcessState {
             config_file: outside.config_file,
             last_reload: Mutex::default(),
             generations: AtomicU64::default(),
+            peer_door: outside.peer_door,
             seed: random_number().map_err(|_| NO_RANDOM.to_owned())?,
             started: Instant::now(),
             stop: outside.stop,

@@ -2,10 +2,11 @@
 //! its end.
 
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
-use transport::net::client::Client;
+use transport::net::client::{Client, ClientLimits, Trust};
 use upstream::Egress;
 
 use crate::call::CallContext;
@@ -14,6 +15,12 @@ use crate::view::ViewContext;
 
 use crate::admission::auth::Authenticator;
 use crate::process::Gateway;
+
+/// The time for connecting to another gateway of the cluster.
+const PEER_CONNECT: Duration = Duration::from_secs(2);
+
+/// The maximum number of requests and streams that a thread passes on to another gateway at once.
+const PEER_REQUESTS: usize = 10_000;
 
 /// A thread's handle to the gateway that was current when the handle was taken, with the thread's own connections to
 /// upstreams.
@@ -30,6 +37,8 @@ pub struct Shard {
     pub call: Arc<CallContext>,
     /// The authenticator of callers.
     pub door: Authenticator,
+    /// The thread's connections to the other gateways of the cluster.
+    pub(crate) peers: Client,
     thread: Weak<Thread>,
 }
 
@@ -48,6 +57,7 @@ impl Shard {
 /// A thread that serves clients.
 pub struct Thread {
     client: Client,
+    peers: Client,
     own: Weak<Self>,
     now: ArcSwap<Shard>,
 }
@@ -58,9 +68,11 @@ impl Thread {
         let (list, newest) = &mut *gateway.process.threads.0.lock();
         // The gateway may have been replaced since the thread was started.
         let gateway = newest.upgrade().unwrap_or_else(|| gateway.clone());
+        let limits = ClientLimits { connect_timeout: PEER_CONNECT, ..ClientLimits::default() };
+        let peers = Client::new(ClientLimits { max_in_use: PEER_REQUESTS, ..limits }, Trust::default());
         let thread = Arc::new_cyclic(|own: &Weak<Self>| {
-            let now = ArcSwap::from_pointee(state(gateway.clone(), &client, own));
-            Self { client, own: own.clone(), now }
+            let now = ArcSwap::from_pointee(state(gateway.clone(), (&client, &peers), own));
+            Self { client, peers, own: own.clone(), now }
         });
         list.push(Arc::downgrade(&thread));
         thread
@@ -73,11 +85,11 @@ impl Thread {
 
     fn take(&self, gateway: &Arc<Gateway>) {
         self.client.set_connect_timeout(gateway.snapshot.limits.connect_timeout);
-        self.now.store(Arc::new(state(gateway.clone(), &self.client, &self.own)));
+        self.now.store(Arc::new(state(gateway.clone(), (&self.client, &self.peers), &self.own)));
     }
 }
 
-fn state(gateway: Arc<Gateway>, client: &Client, thread: &Weak<Thread>) -> Shard {
+fn state(gateway: Arc<Gateway>, (client, peers): (&Client, &Client), thread: &Weak<Thread>) -> Shard {
     let door = gateway.door.over(Arc::new(client.clone()));
     let egress = Egress::new(client.clone(), gateway.snapshot.clone(), gateway.process.egress.clone());
     let state = gateway.process.view.clone();
@@ -86,7 +98,8 @@ fn state(gateway: Arc<Gateway>, client: &Client, thread: &Weak<Thread>) -> Shard
     let session = Arc::new(SessionContext { egress: egress.clone(), view: view.clone(), state });
     let (session_too, view_too, state) = (session.clone(), view.clone(), gateway.process.call.clone());
     let call = CallContext { egress: egress.clone(), view: view_too, session: session_too, state };
-    Shard { gateway, egress, view, session, call: Arc::new(call), door, thread: thread.clone() }
+    let (call, peers, thread) = (Arc::new(call), peers.clone(), thread.clone());
+    Shard { gateway, egress, view, session, call, door, peers, thread }
 }
 
 /// All threads, and the gateway that they use.

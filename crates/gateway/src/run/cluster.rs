@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cluster::peers::short_number;
 use cluster::{Cluster, ClusterMembers, ClusterSettings, ClusterStore, SharedKeys, SharedSessions};
+use engine::exchange::Sealer as _;
 use parking_lot::Mutex;
 use store::keys::{KeyRecord, Keys};
 use store::sessions::SessionKey;
@@ -35,6 +37,9 @@ pub(super) async fn join(thread: &Arc<Thread>) -> Result<(), BoxError> {
         .await
         .map_err(|unfit| format!("cluster.store: the store cannot be used: {unfit}; {}", unfit.help()))?;
     tracing::info!(replica = %cluster.me().name, id = %cluster.me().id, "joined the cluster");
+    if cluster.me().door.is_some() {
+        gateway.process.session.sealer.write_number(short_number(cluster.id()));
+    }
     // This is the only place that sets it.
     let _ = gateway.process.session.cluster.set(Arc::new(cluster));
     Ok(())
@@ -55,7 +60,8 @@ fn settings(gateway: &Gateway) -> Result<Option<ClusterSettings>, BoxError> {
     let name = cluster.name.clone().unwrap_or_else(machine);
     Ok(Some(ClusterSettings {
         store: ClusterStore::of(cluster)?,
-        id: gateway.process.seed,
+        id: gateway.process.session.sealer.epoch(),
+        door: gateway.process.peer_door.clone(),
         name,
         session_life: config.limits.session_lifetime,
     }))

@@ -5,6 +5,7 @@
 //! | [`start`] | starts serving threads from a checked configuration |
 //! | `sweep` | periodic jobs |
 //! | `local_address` | the Unix socket for clients |
+//! | `peers` | the listener for the other gateways of the cluster |
 //! | `control` | the socket on which the local user reaches this process |
 //! | `shutdown`, `server_sessions` | the common end of all threads; the end of sessions at servers |
 //! | `exports` | the export of telemetry to collectors |
@@ -16,6 +17,7 @@ mod control;
 mod exports;
 mod local_address;
 mod open_files;
+mod peers;
 mod server_sessions;
 mod service_notice;
 mod shutdown;

@@ -15,6 +15,7 @@ use transport::net::{
 
 use super::exports::Exports;
 use super::local_address::LocalAddress;
+use super::peers::PeerListening;
 use super::shutdown::ShutdownBarrier;
 use super::sweep::{evict, supervise, sweep, watch_definitions, watch_keys};
 use super::{cluster, control, server_sessions, service_notice};
@@ -87,6 +88,7 @@ pub fn serve(options: Options, operators: &Arc<dyn OperatorEndpoints>) -> Result
     let shards = runtime::shards(kind, threads);
     let (serving, first) = listening(shards, &config, tls.as_ref())?;
     let (metrics_serving, first_of_metrics) = metrics_serving(&config)?;
+    let peers = PeerListening::open(shards, &config)?;
     let local_address = Arc::new(LocalAddress::open(&config)?);
     let (addrs, exports) = (first.actual(), Exports::from_environment());
     let outside = Outside {
@@ -98,6 +100,7 @@ pub fn serve(options: Options, operators: &Arc<dyn OperatorEndpoints>) -> Result
         serving: Some(serving.clone()),
         metrics_serving: Some(metrics_serving.clone()),
         lets_all_in: false,
+        peer_door: peers.door.clone(),
         child_wait,
         tracer: exports.tracer(),
         metrics: config.metrics.clone(),
@@ -105,6 +108,7 @@ pub fn serve(options: Options, operators: &Arc<dyn OperatorEndpoints>) -> Result
     let gateway = Arc::new(Gateway::new(standing, door, addrs.clone(), outside)?);
     serving.serve(first);
     metrics_serving.serve(first_of_metrics);
+    peers.serve();
     let trust = Trust::default();
     let client = || Client::new(client_limits(&config), trust.clone());
     let (ready, sources) = (Mutex::new(Some(ready)), Mutex::new(Some(Sources { origin, kept, tls })));
@@ -113,6 +117,7 @@ pub fn serve(options: Options, operators: &Arc<dyn OperatorEndpoints>) -> Result
         let service = Service::new(Thread::new(client(), &gateway), operators.clone());
         let (sending, first) = (exports.start(&shard, client), shard.index == 0);
         let (sockets, serving) = (serving.sockets(shard.index), serving.clone());
+        let (peer_sockets, peers) = (peers.serving.sockets(shard.index), peers.serving.clone());
         let metrics_serving = first.then(|| metrics_serving.clone());
         let (stop, addrs) = (shard.stop.clone(), addrs.clone());
         let (ready, sources) = (taken(&ready, shard.index), taken(&sources, shard.index));
@@ -123,7 +128,10 @@ pub fn serve(options: Options, operators: &Arc<dyn OperatorEndpoints>) -> Result
             }
             announce(service.thread(), ready, &addrs);
             let sockets = (&*serving, sockets, &*local_address);
-            let outcome = serve_all(&service, sockets, metrics_serving.as_deref(), &stop).await;
+            let own = serve_all(&service, sockets, metrics_serving.as_deref(), &stop);
+            let outcome =
+                tokio::join!(own, serve_sockets(&peers, peer_sockets, &stop, || service.of_peers()));
+            let outcome = outcome.0.and(outcome.1);
             barrier.wait(busy, first.then(|| service.thread().now()).as_ref()).await;
             cluster::leave(first.then_some(&**service.thread())).await;
             sending.finish().await;
@@ -272,6 +280,7 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
         serving: None,
         metrics_serving: None,
         lets_all_in: true,
+        peer_door: None,
         child_wait,
         tracer: exports.tracer(),
         metrics: None,

@@ -83,7 +83,7 @@ mod tests {
     #[tokio::test]
     async fn the_oldest_events_of_all_sessions_go_and_no_pinned_answer() {
         let kept = kept(1000);
-        let streams = [(); 2].map(|()| Streams::counted(&Limits::default(), kept));
+        let streams = [(); 2].map(|()| Streams::counted(&Limits::default(), 0, kept));
         let bodies = streams.each_ref().map(|streams| streams.open_standing(false).unwrap());
         let calls = streams.each_ref().map(|streams| streams.open(false).unwrap());
         let deadline = Deadline::now() + Duration::from_secs(10);

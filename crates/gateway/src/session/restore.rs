@@ -57,7 +57,7 @@ pub(crate) async fn restore(
     }
     let Some(hello) = hello(context, &claims, row.as_ref()) else { return Ok(None) };
     let permit = ending::permit(context, identity)?;
-    let channel = ClientChannel::Http(Streams::new(&snapshot.limits));
+    let channel = ClientChannel::Http(Streams::new(&snapshot.limits, state.sealer.short_number()));
     let (id, key) = (id.into(), Some(claims.key));
     let new_session =
         NewSession { id, key, profile, identity: identity.clone(), era: claims.era, hello, channel };

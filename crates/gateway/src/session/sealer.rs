@@ -1,6 +1,7 @@
 //! Seals states that pass through clients, and assigns their numbers. This module must not know their content.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use engine::exchange::Sealer;
 use upstream::{EgressProcess, NO_RANDOM};
@@ -13,6 +14,8 @@ pub(crate) struct StateSealer {
     seal: Arc<Seal>,
     keys: Arc<EgressProcess>,
     epoch: u64,
+    /// The number by which the other gateways of a cluster recognize this process in ids; 0 without other gateways.
+    short_number: AtomicU32,
 }
 
 impl StateSealer {
@@ -22,11 +25,21 @@ impl StateSealer {
     /// Fails if the operating system's random number generator fails.
     pub(crate) fn new(seal: Arc<Seal>, keys: &Arc<EgressProcess>) -> Result<Self, String> {
         let epoch = random_number().map_err(|_| NO_RANDOM.to_owned())?;
-        Ok(Self { seal, keys: keys.clone(), epoch })
+        Ok(Self { seal, keys: keys.clone(), epoch, short_number: AtomicU32::new(0) })
     }
 }
 
 impl StateSealer {
+    /// Writes this number into the ids of questions and events from now on, so that other gateways recognize this process.
+    pub(crate) fn write_number(&self, short_number: u32) {
+        self.short_number.store(short_number, Ordering::Relaxed);
+    }
+
+    /// Returns the number that ids of questions and events contain; 0 without other gateways.
+    pub(crate) fn short_number(&self) -> u32 {
+        self.short_number.load(Ordering::Relaxed)
+    }
+
     /// Creates the id of a session.
     ///
     /// # Errors

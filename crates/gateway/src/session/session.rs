@@ -102,7 +102,7 @@ impl Session {
         let NewSession { id, key, profile, mut identity, era, hello, channel } = new_session;
         identity.client_label = hello.info.as_deref().and_then(client_label::program);
         Arc::new(Self {
-            tasks: TaskOwner::new(&identity, &id, sealer),
+            tasks: TaskOwner::new(&identity, &id, sealer.clone()),
             id,
             trace_digest: OnceLock::new(),
             kept: key.map(KeptState::new),
@@ -113,11 +113,16 @@ impl Session {
             channel,
             view: ArcSwapOption::empty(),
             links: SessionLinks::default(),
-            asks: Mutex::new(Asks::new(MAX_ASKS, limits.request_state_lifetime)),
+            asks: Mutex::new(Asks::new(MAX_ASKS, limits.request_state_lifetime, sealer.short_number())),
             requests: OpenRequests::new(limits.calls_per_session),
             interests: ClientInterests::default(),
             usage: Usage::new(),
         })
+    }
+
+    /// Returns the key under which the session is stored; `None` if it ends with its connection.
+    pub(crate) fn stored_key(&self) -> Option<SessionKey> {
+        self.kept.as_ref().map(|kept| kept.key)
     }
 
     /// Returns the protocol version that the session's client uses.

@@ -227,7 +227,7 @@ mod tests {
         );
         let (id, identity) = (id.into(), identity.clone());
         let (era, channel) =
-            (by_version("2025-06-18").unwrap(), ClientChannel::Http(Streams::new(&limits(8))));
+            (by_version("2025-06-18").unwrap(), ClientChannel::Http(Streams::new(&limits(8), 0)));
         let session = Session::new(
             NewSession { id, key: None, profile: 0, identity, era, hello, channel },
             &limits(8),

@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use bytes::Bytes;
+use cluster::peers::NUMBER_BITS;
 use config::Limits;
 use engine::session::{EventId, EventLog};
 use parking_lot::Mutex;
@@ -61,15 +62,23 @@ pub struct Streams {
     table: Mutex<Table>,
 }
 
+/// Returns the number of the process that sent an event, if processes have numbers.
+pub(crate) fn sending_process(event: EventId) -> u32 {
+    event.epoch & ((1 << NUMBER_BITS) - 1)
+}
+
 impl Streams {
-    pub(crate) fn new(limits: &Limits) -> Self {
-        Self::counted(limits, budget::of_process().kept())
+    /// Creates the streams of a session. The ids of their events contain the number `process`; it is 0 if clients resume streams at no
+    /// other process.
+    pub(crate) fn new(limits: &Limits, process: u32) -> Self {
+        Self::counted(limits, process, budget::of_process().kept())
     }
 
     /// Creates the streams of a session, and counts their kept events in `kept`.
-    pub(super) fn counted(limits: &Limits, kept: &'static KeptPart) -> Self {
+    pub(super) fn counted(limits: &Limits, process: u32, kept: &'static KeptPart) -> Self {
         // Without randomness, a stream from an earlier process may look like one whose events are no longer kept.
-        let epoch = random_number().map_or(0, |number| u32::try_from(number >> 32).unwrap_or(0));
+        let random = random_number().map_or(0, |number| u32::try_from(number >> 32).unwrap_or(0));
+        let epoch = if process == 0 { random } else { random << NUMBER_BITS | process };
         let table = Table {
             epoch,
             log: Box::new(EventLog::new(limits.replay_events, limits.replay_bytes)),

@@ -49,6 +49,8 @@ pub struct ReplicaRow {
     pub started: Millis,
     /// The number of sessions in the gateway's memory.
     pub sessions: u64,
+    /// The address at which the gateway accepts requests that other gateways pass on.
+    pub address: Option<ForeignText>,
     /// True for the gateway that shows the page.
     pub is_this_one: bool,
 }

@@ -50,11 +50,20 @@ fn gateways(frame: &PageFrame, data: &ReplicasPage, store: &StoreRow) -> Markup 
             td data-label="Id" { code { (row.id.name()) } }
             td data-label="Version" { (row.version.name()) }
             td.n data-label="Sessions in memory" { (count(row.sessions)) }
+            td data-label="Address for other gateways" {
+                @match &row.address { Some(address) => code { (address.name()) }, None => span.quiet { "none" } }
+            }
             td data-label="Running since" { (when(frame.now, row.started)) }
         } }
     };
-    let columns =
-        [("Name", ""), ("Id", ""), ("Version", ""), ("Sessions in memory", "n"), ("Running since", "")];
+    let columns = [
+        ("Name", ""),
+        ("Id", ""),
+        ("Version", ""),
+        ("Sessions in memory", "n"),
+        ("Address for other gateways", ""),
+        ("Running since", ""),
+    ];
     html! {
         @if store.standing != StoreStanding::Ready {
             p.quiet { "The other gateways are not known while the store cannot be used. This gateway continues with its own data." }

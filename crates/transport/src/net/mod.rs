@@ -9,6 +9,7 @@
 //! | [`accept`] | the accept loop: back-off, connection cap, graceful drain |
 //! | [`tls`] | TLS to clients: certificate, key, authorities, all replaceable |
 //! | [`pem`] | certificates and keys in PEM, and their files |
+//! | [`peer_key`] | TLS between the gateways of a cluster: keys instead of certificates |
 //! | `handshake` | a limit on concurrent TLS handshakes |
 //! | `handler` | the code that answers requests |
 //! | `serve` | one accepted connection, from its first byte to its end (HTTP/1.1, HTTP/2, TLS) |
@@ -36,6 +37,7 @@ mod inherited;
 mod io;
 pub mod listen;
 pub mod local;
+pub mod peer_key;
 pub mod pem;
 pub mod relay;
 mod roster;
@@ -58,6 +60,7 @@ pub use collect::{CollectError, collect, collect_after, collect_within, discard}
 pub use handler::{Arrived, Handler, Responding};
 pub use inherited::inherited_listeners;
 pub use listen::{BindError, Listeners};
+pub use peer_key::{PeerKey, PeerKeyError, PeerPublicKey};
 pub use relay::{Relay, Rewrite};
 pub use runtime::{BoxError, RunError, RuntimeKind, Shard, run};
 

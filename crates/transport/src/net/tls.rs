@@ -50,7 +50,6 @@ impl ServerTls {
         self.0.load_full().into()
     }
 
-    #[cfg(test)]
     pub(super) fn with_config(config: Arc<ServerConfig>) -> Self {
         Self(Arc::new(ArcSwap::new(config)))
     }

@@ -137,6 +137,9 @@ impl Gateway {
                 beside.add(&mut config, &folder);
                 let mut command = dragoman(program, &config, flags, address, &folder)?;
                 command.envs(beside.variables());
+                if let Some(threads) = programs.threads {
+                    command.args(["--threads", &threads.to_string()]);
+                }
                 command
             }
             (None, Backend::Http(upstreams)) => nginx(programs, &upstreams[0], address, &folder)?,

@@ -18,6 +18,7 @@ cargo xtask bench [FLAGS]
   --contestants A,B some of direct, nginx, dragoman; all by default
   --against FILE    compare with this older build of Dragoman alone (8 rounds of 1 s unless you say otherwise)
   --at-most RATIO   with --against: fail if a row costs more CPU per call than this times the older build's (1.03)
+  --threads N       run Dragoman with this many threads, instead of one per core
   --dragoman FILE   measure this program instead of building one
   --no-build        measure the programs of the last build
   --json FILE       write every figure to a file
@@ -40,6 +41,8 @@ pub(crate) struct Options {
     pub(crate) against: Option<PathBuf>,
     /// The maximum CPU time per call in a row, as a multiple of the older build's.
     pub(crate) at_most: f64,
+    /// The number of Dragoman's threads; one per core if `None`.
+    pub(crate) threads: Option<usize>,
     pub(crate) dragoman: Option<PathBuf>,
     pub(crate) build: bool,
     pub(crate) json: Option<PathBuf>,
@@ -57,6 +60,7 @@ impl Options {
             contestants: Contestant::BESIDE_NGINX.to_vec(),
             against: None,
             at_most: AT_MOST,
+            threads: None,
             dragoman: None,
             build: true,
             json: None,
@@ -73,6 +77,7 @@ impl Options {
                 "--contestants" => options.contestants = contestants(value()?)?,
                 "--against" => options.against = Some(value()?.into()),
                 "--at-most" => options.at_most = number(flag, value()?, 0.5, 10.0)?,
+                "--threads" => options.threads = Some(number(flag, value()?, 1, 64)?),
                 "--dragoman" => options.dragoman = Some(value()?.into()),
                 "--no-build" => options.build = false,
                 "--json" => options.json = Some(value()?.into()),

@@ -18,6 +18,8 @@ pub(crate) struct Programs {
     /// The older build, with which this one is compared.
     old: Option<PathBuf>,
     pub(crate) nginx: PathBuf,
+    /// The number of Dragoman's threads; one per core if `None`.
+    pub(crate) threads: Option<usize>,
 }
 
 impl Programs {
@@ -30,6 +32,7 @@ impl Programs {
             dragoman: options.dragoman.clone().unwrap_or_else(|| built.join("dragoman")),
             old: options.against.clone(),
             nginx: NGINX.into(),
+            threads: options.threads,
         };
         let wants_dragoman = options.contestants.iter().any(|contestant| contestant.runtime().is_some());
         if options.build {

@@ -27,6 +27,12 @@ impl Upstream {
         counts
     }
 
+    /// The lines of the upstream's ledger.
+    pub(crate) fn ledger_lines(&self) -> Vec<String> {
+        let ledger = fs::read_to_string(&self.ledger).unwrap_or_default();
+        ledger.lines().map(str::to_owned).collect()
+    }
+
     /// The number of times that a text occurs in the upstream's ledger.
     pub(crate) fn recorded(&self, text: &str) -> usize {
         fs::read_to_string(&self.ledger).map_or(0, |ledger| ledger.matches(text).count())

@@ -195,6 +195,16 @@ impl<'a> Stage<'a> {
         self.opened(address, Hearing::new(&self.next_name()), era, &json!({}), key)
     }
 
+    /// Creates a client with these capabilities that connects to another address.
+    pub(crate) fn askable_at(
+        &self,
+        address: SocketAddr,
+        era: Era,
+        capabilities: &Value,
+    ) -> Result<Arc<Client>, String> {
+        self.opened(address, Hearing::new(&self.next_name()), era, capabilities, None)
+    }
+
     fn open(&self, hearing: Hearing, era: Era, capabilities: &Value) -> Result<Arc<Client>, String> {
         self.opened(self.address, hearing, era, capabilities, None)
     }

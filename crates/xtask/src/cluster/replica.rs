@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+/// The messages in a replica's log: also those about requests that it passes on.
+const LOGGED: &str = "info,dragoman_gateway::front::http::replicas=debug";
+
 /// The time within which a replica must answer, and within which it must end.
 const STARTS: Duration = Duration::from_secs(20);
 
@@ -38,6 +41,8 @@ pub(super) struct Told<'a> {
     pub(super) servers: &'a Value,
     /// True if clients need an API key.
     pub(super) keys: bool,
+    /// True if the replicas pass requests on to each other.
+    pub(super) passes_on: bool,
 }
 
 impl Replica {
@@ -48,7 +53,7 @@ impl Replica {
         mark: &str,
         told: &Told<'_>,
     ) -> Result<Self, String> {
-        let Told { name, store, key_ring, servers, keys } = told;
+        let Told { name, store, key_ring, servers, keys, passes_on } = told;
         let folder = folder.join(name);
         let address = free_address()?;
         let mut config = json!({
@@ -58,6 +63,9 @@ impl Replica {
             "limits": { "listWait": "10s" },
             "mcpServers": servers,
         });
+        if *passes_on {
+            config["cluster"]["address"] = json!(free_address()?.to_string());
+        }
         if *keys {
             config["auth"] = json!({ "keys": true });
         }
@@ -84,6 +92,7 @@ impl Replica {
     pub(super) fn launch(&mut self) -> Result<(), String> {
         let mut command = Command::new(&self.program);
         command.args(["serve", "--config"]).arg(self.config()).env(MARK, &self.mark);
+        command.env("DRAGOMAN_LOG", LOGGED);
         self.process = Some(Process::start(&mut command, &self.folder.join("gateway.log"))?);
         self.is_away = false;
         Ok(())

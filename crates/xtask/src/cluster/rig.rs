@@ -8,7 +8,7 @@ use crate::chaos::process::{LOOK, until};
 use crate::chaos::stage::{SOON, Stage, Upstream};
 use crate::root::Programs;
 use crate::run::Log;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,6 +27,8 @@ pub(super) struct Rig<'a> {
     pub(super) replicas: Vec<Replica>,
     pub(super) store: Redis,
     pub(super) up: Upstream,
+    /// The balancers of cases whose replicas pass requests on.
+    pub(super) balancers: Vec<Balancer>,
     pub(super) stage: Stage<'a>,
 }
 
@@ -52,7 +54,7 @@ impl<'a> Rig<'a> {
         let stage = Stage::new(&format!("cluster-{name}"), programs, clients, log)?;
         let up = stage.started("up", &["--era", "both"])?;
         let store = Redis::start(stage.folder.clone(), &stage.mark, &[])?;
-        Ok(Self { replicas: Vec::new(), store, up, stage })
+        Ok(Self { replicas: Vec::new(), store, up, balancers: Vec::new(), stage })
     }
 
     /// The file of the key ring that the replicas share.
@@ -63,7 +65,7 @@ impl<'a> Rig<'a> {
     /// A replica that is not started.
     pub(super) fn replica(&self, name: &str, store: &str, keys: bool) -> Result<Replica, String> {
         let (key_ring, servers) = (self.key_ring(), json!({ "up": self.up.over_http() }));
-        let told = Told { name, store, key_ring: &key_ring, servers: &servers, keys };
+        let told = Told { name, store, key_ring: &key_ring, servers: &servers, keys, passes_on: false };
         Replica::new(&self.stage.folder, self.stage.programs, &self.stage.mark, &told)
     }
 
@@ -81,6 +83,33 @@ impl<'a> Rig<'a> {
         }
         self.replicas.iter_mut().try_for_each(Replica::launch)?;
         self.replicas.iter_mut().try_for_each(Replica::answers)
+    }
+
+    /// Starts all replicas, which pass requests on to each other and have these servers in addition, and balancers in front of them.
+    pub(super) fn start_passing_on(&mut self, more: &Value) -> Result<(), String> {
+        let (key_ring, mut servers) = (self.key_ring(), json!({ "up": self.up.over_http() }));
+        servers
+            .as_object_mut()
+            .into_iter()
+            .for_each(|servers| servers.extend(more.as_object().cloned().unwrap_or_default()));
+        let store = self.store.url();
+        for number in 1..=REPLICAS {
+            let name = format!("gw-{number}");
+            let told = Told {
+                name: &name,
+                store: &store,
+                key_ring: &key_ring,
+                servers: &servers,
+                keys: false,
+                passes_on: true,
+            };
+            let replica = Replica::new(&self.stage.folder, self.stage.programs, &self.stage.mark, &told)?;
+            self.replicas.push(replica);
+        }
+        self.replicas.iter_mut().try_for_each(Replica::launch)?;
+        self.replicas.iter_mut().try_for_each(Replica::answers)?;
+        self.balancers = self.balancers()?.into();
+        Ok(())
     }
 
     /// The addresses of all replicas.

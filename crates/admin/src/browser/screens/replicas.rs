@@ -41,6 +41,7 @@ fn row(replica: ListedReplica) -> ReplicaRow {
         version: replica.version.into(),
         started: replica.started.0,
         sessions: count(replica.sessions),
+        address: replica.address.map(Into::into),
         is_this_one: replica.is_this_one,
     }
 }

@@ -1,6 +1,8 @@
 //! The gateway's loop for calls, and for clients that return.
 
-use dragoman_engine::exchange::{Event, Exchange, ExchangeAnswer, Step, Ticket, no_longer_open, parked};
+use dragoman_engine::exchange::{
+    Event, Exchange, ExchangeAnswer, ParkedRequest, Step, Ticket, no_longer_open, parked,
+};
 use proto::bridge::input::MAX_QUESTIONS;
 use serde_json::{Value, json};
 
@@ -173,6 +175,11 @@ impl World {
         let more = json!({"requestState": text, "inputResponses": responses(state, how, PEOPLE[who])});
         let (request, retry) = self.request(who, what, &more);
         let ticket = parked(&retry, CLIENT, &self.sealer, self.clock.binding(PEOPLE[who]));
+        let ticket = ticket.and_then(|parked| match parked {
+            Some(ParkedRequest::Here(ticket)) => Ok(ticket),
+            Some(ParkedRequest::InProcess(_)) => Err(no_longer_open()),
+            None => panic!("a parked call's state"),
+        });
         let valid = wrong == Wrong::Nothing
             && how != How::Unreadable
             && state.generation == self.generation
@@ -180,9 +187,8 @@ impl World {
         assert_eq!(ticket.is_ok(), valid, "{ticket:?}");
         let found = match ticket {
             Ok(ticket) => {
-                let found = self.parked.remove(&ticket.expect("a parked call's")).ok_or_else(no_longer_open);
-                let waits =
-                    matches!(self.calls[state.call].place, Place::Parked(held) if Some(held) == ticket);
+                let found = self.parked.remove(&ticket).ok_or_else(no_longer_open);
+                let waits = matches!(self.calls[state.call].place, Place::Parked(held) if held == ticket);
                 assert_eq!(found.is_ok(), waits, "a ticket is good for one retry");
                 found
             }

@@ -41,7 +41,7 @@ pub(super) async fn forward(
         Ok(Decision::Done(_, text)) => read(shard, text, None),
         Ok(Decision::Long(pieces)) => read(shard, Bytes::from(pieces.concat()), None),
         Ok(Decision::Wait(id, subscribing)) => read(shard, subscribing.answer(&id).await.1, None),
-        Ok(Decision::Cancelled) => return None,
+        Ok(Decision::Cancelled | Decision::Elsewhere(_)) => return None,
         Ok(Decision::Listen(..)) => {
             let fault =
                 Fault::unknown_method("subscriptions/listen", "needs an event stream, which is missing");

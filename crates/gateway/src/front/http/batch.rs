@@ -115,7 +115,7 @@ async fn request(
         Decision::Done(_, text) => Ok(Some(text)),
         Decision::Long(pieces) => Ok(Some(Bytes::from(pieces.concat()))),
         Decision::Wait(id, subscribing) => Ok(Some(subscribing.answer(&id).await.1)),
-        Decision::Cancelled => Ok(None),
+        Decision::Cancelled | Decision::Elsewhere(_) => Ok(None),
         Decision::Call(call, change) => Err((call, change)),
         Decision::Listen(_, frame) => {
             Ok(Some(Fault::unknown_method(&frame.method(), "needs no session").response(frame.id())))

@@ -3,18 +3,20 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use engine::session::EventId;
-use http::{HeaderMap, Request, Response, StatusCode};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
 use proto::era::{Lifecycle, by_version};
 use proto::rpc::Id;
 use transport::net::{Body, Incoming};
 
 use super::entry::AdmittedRequest;
+use super::replicas::passing_on::{self, OutgoingRequest};
 use super::{answer, header_names, media, sse};
 use crate::process::Shard;
 use crate::session::restore::restore;
 use crate::session::session::{ClientChannel, Session};
-use crate::session::streams::{STANDING, StreamFault};
+use crate::session::streams::{STANDING, StreamFault, sending_process};
 
 /// Opens or resumes a stream.
 pub(super) async fn get(
@@ -41,7 +43,14 @@ pub(super) async fn get(
         // A client that was connected before a restart may have missed changes; after this notice it can fetch everything again.
         opened.inspect(|_| session.announce_return())
     };
-    let opened = match last.map(EventId::parse) {
+    let last = last.map(EventId::parse);
+    if let (Some(Some(event)), Some(movable)) = (last, &entry.movable)
+        && let Some(peer) = passing_on::numbered(shard, sending_process(event)).await
+    {
+        let moved = OutgoingRequest { method: Method::GET, headers, body: Bytes::new(), id: None };
+        return Box::pin(passing_on::pass_on(shard, movable, moved, &peer)).await;
+    }
+    let opened = match last {
         None => standing(),
         Some(Some(last)) if last.stream == STANDING && !streams.has_sent(last) => standing(),
         Some(Some(last)) => streams.resume(last),

@@ -25,6 +25,9 @@ const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
 /// Counts a request without a message; returns the verdict of its rate limit, if one applies.
 pub(super) fn count(shard: &Shard, entry: &AdmittedRequest, headers: &HeaderMap) -> Option<Verdict> {
+    if entry.is_passed_on {
+        return None;
+    }
     let profile = &shard.gateway.snapshot.profiles[entry.profile].slug;
     shard.gateway.rates.check(&entry.identity, headers, profile, None)
 }
@@ -47,6 +50,7 @@ pub(super) async fn count_all(
     };
     let (verdict, requests) = match posted {
         None => return Ok(None),
+        Some(_) if entry.is_passed_on => return Ok(None),
         Some(Message::Single(frame)) if frame.kind() != FrameKind::Request => return Ok(None),
         Some(Message::Single(frame)) => {
             match rates.check(&entry.identity, headers, profile, Some(&counted(frame).await)) {

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use cluster::peers::Peer;
 use engine::Fault;
 use engine::rate::Verdict;
+use engine::session::asking_process;
 use http::header::HeaderValue;
-use http::{HeaderMap, Response, StatusCode};
+use http::{HeaderMap, Method, Response, StatusCode};
 use proto::era::{Lifecycle, Spoken, by_version, detect};
 use proto::mcp::Notice;
 use proto::rpc::{Frame, FrameKind, Message};
@@ -17,6 +19,8 @@ use super::body::read;
 use super::drive::drive;
 use super::entry::AdmittedRequest;
 use super::first_word::{CallStep, FirstWord, first_word};
+use super::replicas::movable::MovableRequest;
+use super::replicas::passing_on::{self, OutgoingRequest};
 use super::{answer, batch, get, header_names, limited, media, seen, spare, stateless};
 use crate::call::call::Running;
 use crate::call::decide::{Decision, decide};
@@ -139,7 +143,7 @@ async fn single(
                 Err(refusal) => Err(refusal),
             };
             match found {
-                Ok(session) => in_session(shard, entry, &session, frame).await,
+                Ok(session) => in_session(shard, entry, headers, &session, frame).await,
                 Err(refusal) => *refusal,
             }
         }
@@ -148,7 +152,10 @@ async fn single(
 
 async fn handshake(shard: &Arc<Shard>, entry: &AdmittedRequest, frame: Frame) -> Response<Body> {
     let AdmittedRequest { profile, identity, .. } = entry.clone();
-    let channel = ClientChannel::Http(Streams::new(&shard.gateway.snapshot.limits));
+    let channel = ClientChannel::Http(Streams::new(
+        &shard.gateway.snapshot.limits,
+        shard.session.state.sealer.short_number(),
+    ));
     let (own, place) = (&entry.identity, entry.profile);
     let admit = |kind| {
         let permit = ending::permit(&shard.session, &entry.identity).map_err(|full| {
@@ -180,6 +187,7 @@ async fn handshake(shard: &Arc<Shard>, entry: &AdmittedRequest, frame: Frame) ->
 async fn in_session(
     shard: &Arc<Shard>,
     entry: &AdmittedRequest,
+    headers: &HeaderMap,
     session: &Arc<Session>,
     frame: Frame,
 ) -> Response<Body> {
@@ -188,26 +196,57 @@ async fn in_session(
         session.touch();
     }
     match frame.kind() {
-        FrameKind::Request => request(shard, entry, session, frame).await,
+        FrameKind::Request => request(shard, entry, headers, session, frame).await,
         FrameKind::Notification => {
             notification(&shard.call, session, frame);
             answer::empty(StatusCode::ACCEPTED)
         }
-        FrameKind::Response | FrameKind::Error => {
-            response(&shard.call, session, &frame);
-            answer::empty(StatusCode::ACCEPTED)
-        }
+        FrameKind::Response | FrameKind::Error => match asked_elsewhere(shard, entry, &frame).await {
+            Some((movable, peer)) => Box::pin(move_to(shard, movable, headers, &frame, &peer)).await,
+            None => {
+                response(&shard.call, session, &frame);
+                answer::empty(StatusCode::ACCEPTED)
+            }
+        },
     }
+}
+
+/// Returns the other gateway of the cluster that sent the question to which a message is the answer. The number of the gateway is
+/// a part of the question's id.
+async fn asked_elsewhere<'e>(
+    shard: &Shard,
+    entry: &'e AdmittedRequest,
+    answer: &Frame,
+) -> Option<(&'e MovableRequest, Peer)> {
+    let movable = entry.movable.as_deref()?;
+    let number = asking_process(answer.id()?)?;
+    // Boxed, because a call has the same future.
+    Some((movable, Box::pin(passing_on::numbered(shard, number)).await?))
+}
+
+/// Passes a message on to another gateway of the cluster.
+pub(super) async fn move_to(
+    shard: &Shard,
+    movable: &MovableRequest,
+    headers: &HeaderMap,
+    frame: &Frame,
+    to: &Peer,
+) -> Response<Body> {
+    let (id, body) = (frame.id(), frame.text().clone());
+    let moved = OutgoingRequest { method: Method::POST, headers, body, id };
+    passing_on::pass_on(shard, movable, moved, to).await
 }
 
 async fn request(
     shard: &Arc<Shard>,
     entry: &AdmittedRequest,
+    headers: &HeaderMap,
     session: &Arc<Session>,
     frame: Frame,
 ) -> Response<Body> {
     let id = frame.id().cloned();
     let requester = Requester::in_session(session, &entry.identity).arrived(entry.arrival);
+    let requester = requester.moving(entry.movable.is_some());
     let parked = &shard.gateway.process.parked;
     let (mut call, change) = match decide(&shard.call, parked, requester, frame).await {
         Decision::Done(status, text) => return answer::message(status, text),
@@ -218,6 +257,10 @@ async fn request(
         }
         Decision::Cancelled => return answer::empty(StatusCode::ACCEPTED),
         Decision::Listen(..) => return answer::not_allowed(),
+        Decision::Elsewhere(moved) => {
+            let Some(movable) = &entry.movable else { return answer::not_allowed() };
+            return Box::pin(move_to(shard, movable, headers, &moved.frame, &moved.to)).await;
+        }
         Decision::Call(call, change) => (call, change),
     };
     let silent = Instant::now() + SILENCE;

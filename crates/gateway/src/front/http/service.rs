@@ -14,7 +14,10 @@ use super::denied::EntryRefused;
 use super::entry::AdmittedRequest;
 use super::identify::identify;
 use super::operators::{API_ROOT, METRICS_PATH, OperatorEndpoints, is_page};
+use super::replicas::accepting::PeerService;
+use super::replicas::movable::MovableRequest;
 use super::{answer, consent, denied, dialect, get, guard, limited, login, post, ready, seen, sse};
+use crate::admission::Identity;
 use crate::front::dialect::{Front, NO_PROFILE};
 use crate::process::Shard;
 use crate::process::threads::Thread;
@@ -41,6 +44,18 @@ impl Service {
         self.operators.control_service(self.thread.clone())
     }
 
+    /// Returns the service at the address for the other gateways of the cluster.
+    pub(crate) fn of_peers(&self) -> PeerService {
+        PeerService::new(self.clone())
+    }
+
+    /// Answers a request that another gateway of the cluster has passed on. `client` is the address from which that gateway got
+    /// the request. It has also checked the host and the origin.
+    pub(super) async fn respond_passed_on(&self, request: Arrived, client: SocketAddr) -> Response<Body> {
+        let arrival = Arrival { shard: self.thread.now(), operators: &*self.operators, is_passed_on: true };
+        arrival.route(request, client).await
+    }
+
     /// Returns the service at the separate address for metrics.
     pub(crate) fn of_metrics(&self) -> Box<dyn Handler> {
         self.operators.metrics_service(self.thread.clone())
@@ -51,6 +66,8 @@ impl Service {
 struct Arrival<'s> {
     shard: Arc<Shard>,
     operators: &'s dyn OperatorEndpoints,
+    /// True if another gateway of the cluster has passed the request on.
+    is_passed_on: bool,
 }
 
 impl Arrival<'_> {
@@ -126,10 +143,14 @@ impl Arrival<'_> {
         let Some(place) = place else {
             return match bare {
                 sse::STREAM => sse::stream(shard, identity, &request),
-                _ => Box::pin(sse::messages(shard, identity, request)).await,
+                _ => {
+                    // The session determines the profile.
+                    let entry = self.entry(0, identity, &request, peer);
+                    Box::pin(sse::messages(shard, entry, request)).await
+                }
             };
         };
-        let entry = AdmittedRequest::new(place.profile, identity);
+        let entry = self.entry(place.profile, identity, &request, peer);
         if let Some(denied) = denied::elsewhere(shard, &entry) {
             return denied::denied(place.dialect.as_deref(), &denied);
         }
@@ -165,6 +186,18 @@ impl Arrival<'_> {
         }
     }
 
+    fn entry(
+        &self,
+        profile: usize,
+        identity: Identity,
+        request: &Arrived,
+        peer: SocketAddr,
+    ) -> AdmittedRequest {
+        let is_passed_on = self.is_passed_on;
+        let movable = if is_passed_on { None } else { MovableRequest::of(&self.shard, request, peer) };
+        AdmittedRequest { movable, is_passed_on, ..AdmittedRequest::new(profile, identity) }
+    }
+
     async fn serve(
         &self,
         place: &ServedPath,
@@ -185,7 +218,7 @@ impl Arrival<'_> {
         }
         match *request.method() {
             Method::POST if sse::session_named(&request).is_some() => {
-                Box::pin(sse::post(shard, Some(profile), &entry.identity, request)).await
+                Box::pin(sse::post(shard, Some(profile), entry, request)).await
             }
             Method::POST => post::post(shard, &mut entry, request).await,
             Method::GET => get::get(shard, &entry, &request).await,
@@ -277,7 +310,8 @@ impl OAuthPart {
 impl Handler for Service {
     fn handle(&self, request: Arrived, peer: SocketAddr) -> Responding<'_> {
         // The future is constructed inside its box, to avoid a copy.
-        let arrival = Arrival { shard: self.thread.now(), operators: &*self.operators };
+        let (shard, operators) = (self.thread.now(), &*self.operators);
+        let arrival = Arrival { shard, operators, is_passed_on: false };
         let responding = Box::write(Box::new_uninit(), async move { arrival.respond(request, peer).await });
         Box::into_pin(responding)
     }

@@ -19,6 +19,8 @@ use transport::net::{Body, BodySender, Incoming, Stop};
 
 use super::body;
 use super::entry::AdmittedRequest;
+use super::replicas::movable::replica_at;
+use super::replicas::passing_on::{self, OutgoingRequest};
 use super::{answer, denied, guard, header_names, limited, media};
 use crate::admission::identity::Identity;
 use crate::front::lines::client::{Client, LINES, LineTransport};
@@ -39,6 +41,9 @@ pub(super) const MESSAGES: &str = "/message";
 
 /// The query parameter that names a session.
 const SESSION: &str = "sessionId";
+
+/// The query parameter that names the gateway of a cluster at which the stream is open.
+const REPLICA: &str = "replica";
 
 /// The maximum number of messages from a client that wait until earlier messages have been processed.
 const AHEAD: usize = 16;
@@ -99,9 +104,9 @@ fn enter(shard: &Arc<Shard>, entry: &AdmittedRequest, headers: &HeaderMap) -> Re
 }
 
 /// Handles a request to [`MESSAGES`].
-pub(super) async fn messages(shard: &Arc<Shard>, identity: Identity, request: Arrived) -> Response<Body> {
+pub(super) async fn messages(shard: &Arc<Shard>, entry: AdmittedRequest, request: Arrived) -> Response<Body> {
     match *request.method() {
-        Method::POST => post(shard, None, &identity, request).await,
+        Method::POST => post(shard, None, entry, request).await,
         Method::OPTIONS => guard::preflight(),
         _ => answer::only("POST", "send the messages of a session here with POST; GET /sse opens a session"),
     }
@@ -120,8 +125,12 @@ pub(super) fn is_opening(headers: &HeaderMap) -> bool {
 
 /// Returns the session that a URL names.
 pub(super) fn session_named(request: &Request<Incoming>) -> Option<&str> {
+    parameter(request, SESSION)
+}
+
+fn parameter<'r>(request: &'r Request<Incoming>, name: &str) -> Option<&'r str> {
     let query = request.uri().query()?;
-    query.split('&').find_map(|pair| pair.strip_prefix(SESSION)?.strip_prefix('='))
+    query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
 }
 
 /// Opens a session with its stream. The session ends when the client stops reading the stream.
@@ -163,7 +172,8 @@ pub(super) fn open(shard: &Arc<Shard>, entry: &AdmittedRequest, path: &str) -> R
     }
     let place = if path == STREAM { MESSAGES } else { path };
     let mut first = Vec::new();
-    encode_event(&mut first, Some("endpoint"), None, None, format!("{place}?{SESSION}={id}").as_bytes());
+    let at = replica_at(shard).map_or_else(String::new, |replica| format!("&{REPLICA}={replica:016x}"));
+    encode_event(&mut first, Some("endpoint"), None, None, format!("{place}?{SESSION}={id}{at}").as_bytes());
     let (events, body) = Body::channel(EVENTS);
     // This is the first event, so there is room for it.
     let _ = events.try_send(Bytes::from(first));
@@ -267,9 +277,10 @@ async fn write(mut queue: mpsc::Receiver<Bytes>, events: BodySender) {
 pub(super) async fn post(
     shard: &Arc<Shard>,
     profile: Option<usize>,
-    identity: &Identity,
+    entry: AdmittedRequest,
     request: Arrived,
 ) -> Response<Body> {
+    let identity = &entry.identity;
     let Some(id) = session_named(&request) else {
         let message = "sessionId is missing from the URL; GET /sse opens a session, and its first event contains the URL";
         return answer::refusal(StatusCode::BAD_REQUEST, message);
@@ -281,7 +292,9 @@ pub(super) async fn post(
             && door.class == identity.access_class(&shard.gateway.snapshot);
         is_own && profile.is_none_or(|profile| profile == door.profile)
     };
-    let Some(door) = shard.session.state.sessions.door(id).filter(is_here) else { return unknown() };
+    let Some(door) = shard.session.state.sessions.door(id).filter(is_here) else {
+        return Box::pin(elsewhere(shard, &entry, request)).await;
+    };
     door.held.until.renew(&identity.principal);
     if let Err(refusal) = media::check_json(request.headers()) {
         return *refusal;
@@ -296,7 +309,7 @@ pub(super) async fn post(
         Err(e) if e.id.is_none() => return answer::message(400, Fault::from(&e).response(None)),
         posted => posted,
     };
-    let entry = AdmittedRequest::new(door.profile, identity.clone());
+    let entry = AdmittedRequest { profile: door.profile, ..entry };
     let verdict = match limited::count_all(shard, &entry, &head.headers, posted.as_ref().ok()).await {
         Ok(verdict) => verdict,
         Err(refusal) => return *refusal,
@@ -315,6 +328,21 @@ pub(super) async fn post(
             answer::refusal(StatusCode::SERVICE_UNAVAILABLE, message)
         }
     }
+}
+
+/// Passes a message on to the gateway of the cluster that the URL names. Without such a gateway, the session is unknown.
+async fn elsewhere(shard: &Arc<Shard>, entry: &AdmittedRequest, request: Arrived) -> Response<Body> {
+    let Some(movable) = &entry.movable else { return unknown() };
+    let replica = parameter(&request, REPLICA).and_then(|id| u64::from_str_radix(id, 16).ok());
+    let Some(replica) = replica else { return unknown() };
+    let Some(peer) = passing_on::process(shard, replica).await else { return unknown() };
+    let (head, mut body) = request.into_parts();
+    let body = match body::read(shard, &mut body).await {
+        Ok(text) => text,
+        Err(refusal) => return *refusal,
+    };
+    let moved = OutgoingRequest { method: head.method, headers: &head.headers, body, id: None };
+    passing_on::pass_on(shard, movable, moved, &peer).await
 }
 
 fn unknown() -> Response<Body> {

@@ -18,6 +18,7 @@ use transport::net::{Body, BodySender, collect};
 
 use super::entry::AdmittedRequest;
 use super::first_word::{FirstWord, first_word};
+use super::post::move_to;
 use super::{answer, header_names};
 use crate::call::call::Call;
 use crate::call::decide::{Decision, decide};
@@ -79,6 +80,7 @@ pub(super) async fn answer(
     let parked = &shard.gateway.process.parked;
     let cell = view_of(&shard.call, entry.profile, era, (&entry.identity, &frame)).await;
     let requester = Requester::stateless(cell, &entry.identity, Some(&headers)).arrived(entry.arrival);
+    let requester = requester.moving(entry.movable.is_some());
     match decide(&shard.call, parked, requester, frame).await {
         Decision::Done(status, text) => answer::message(status, text),
         Decision::Long(pieces) => answer::passing(Body::rope(pieces)),
@@ -90,6 +92,10 @@ pub(super) async fn answer(
         Decision::Listen(cell, frame) => match listen::open(&shard.call, cell, &frame, &entry.identity) {
             Ok(body) => answer::events(body),
             Err(fault) => answer::fault(&fault, frame.id(), era),
+        },
+        Decision::Elsewhere(moved) => match &entry.movable {
+            Some(movable) => Box::pin(move_to(shard, movable, headers.0, &moved.frame, &moved.to)).await,
+            None => answer::not_allowed(),
         },
         Decision::Call(begun, _) => run(begun, parked).await,
     }

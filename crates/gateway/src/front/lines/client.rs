@@ -299,7 +299,7 @@ impl Client {
                 session.settle(&self.shard().session, change.as_ref(), ok);
             }
             // Clients with a session receive notifications by other means.
-            Decision::Cancelled | Decision::Listen(..) => {}
+            Decision::Cancelled | Decision::Listen(..) | Decision::Elsewhere(_) => {}
         }
     }
 

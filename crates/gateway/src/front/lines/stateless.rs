@@ -63,7 +63,7 @@ impl Client {
             decision = self.decide_alone(envelope, frame) => Some(decision),
         };
         match decision {
-            None | Some(Decision::Cancelled) => {}
+            None | Some(Decision::Cancelled | Decision::Elsewhere(_)) => {}
             Some(Decision::Done(_, text)) => self.say(text).await,
             Some(Decision::Long(pieces)) => self.say(Bytes::from(pieces.concat())).await,
             Some(Decision::Wait(id, subscribing)) => self.say(subscribing.answer(&id).await.1).await,
@@ -100,7 +100,11 @@ impl Client {
                 () = self.listen(&cell, &frame, id) => {}
                 _ = cancelled => {}
             },
-            Decision::Done(..) | Decision::Long(_) | Decision::Wait(..) | Decision::Cancelled => {}
+            Decision::Done(..)
+            | Decision::Long(_)
+            | Decision::Wait(..)
+            | Decision::Cancelled
+            | Decision::Elsewhere(_) => {}
         }
     }
 

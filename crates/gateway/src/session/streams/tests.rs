@@ -20,7 +20,7 @@ async fn until(body: &mut Body, last: &str) -> String {
 
 #[tokio::test]
 async fn a_change_before_the_standing_stream_is_told_once_it_is_open() {
-    let streams = Streams::new(&Limits::default());
+    let streams = Streams::new(&Limits::default(), 0);
     for _ in 0..3 {
         streams.push_standing(notice(), true);
     }

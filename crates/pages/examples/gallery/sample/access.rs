@@ -132,6 +132,7 @@ pub(crate) fn replicas(s: &Sample) -> ReplicasPage {
             version: s.t(env!("CARGO_PKG_VERSION")),
             started: ago([7_200, 86_400, 95][number]),
             sessions: [1_240, 1_198, 12][number],
+            address: (number < 2).then(|| s.t(["10.0.0.7:8810", "10.0.0.8:8810"][number])),
             is_this_one: number == 0,
         }),
     }

@@ -18,6 +18,7 @@ use tokio::sync::{Mutex, OnceCell};
 use tokio_rustls::TlsConnector;
 
 use super::error::ClientError;
+use crate::net::peer_key::{KnownPeer, PeerPublicKey};
 use crate::net::pem::{self, FileStamp, TlsError, TlsPart, authorities, certificates, private_key};
 
 /// The authorities that are trusted for upstreams' certificates: those of the operating system, and those that were
@@ -31,6 +32,8 @@ struct TrustState {
     extra: Vec<CertificateDer<'static>>,
     system: OnceCell<Connectors>,
     files: Option<FileTrust>,
+    /// The only server that is trusted, by its key instead of a certificate.
+    peer: Option<PeerPublicKey>,
 }
 
 /// Files in PEM for TLS to an upstream.
@@ -93,6 +96,11 @@ impl Trust {
         Ok(Self(Arc::new(TrustState { extra, ..TrustState::default() })))
     }
 
+    /// Trusts only the process with this key, whatever its address and its name are.
+    pub fn of_peer(public: PeerPublicKey) -> Self {
+        Self(Arc::new(TrustState { peer: Some(public), ..TrustState::default() }))
+    }
+
     /// Settings from files, which are read with the first connection, and again when they change. While changed files are
     /// unusable, the former content stays in use.
     pub fn from_files(files: TlsFiles) -> Self {
@@ -115,6 +123,9 @@ impl Trust {
             let inner = self.0.clone();
             let work = move || {
                 let provider = Arc::new(aws_lc_rs::default_provider());
+                if let Some(peer) = &inner.peer {
+                    return connectors(Arc::new(KnownPeer::new(peer.clone())), provider, None);
+                }
                 let extra = inner.extra.iter().cloned();
                 let verifier = Arc::new(Verifier::new_with_extra_roots(extra, provider.clone())?);
                 connectors(verifier, provider, None)

@@ -6,6 +6,7 @@ mod bodies;
 mod identified;
 mod judging;
 mod local;
+mod peering;
 mod proxying;
 mod reaching;
 mod refusing;

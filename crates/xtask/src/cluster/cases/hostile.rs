@@ -149,7 +149,14 @@ fn garbage(rig: &mut Rig<'_>, open: &Arc<Client>, names: &Names) -> Result<(), S
 fn strangers(rig: &Rig<'_>) -> Result<(), String> {
     let (store, key_ring) = (rig.store.url(), rig.stage.folder.join("other-keyring"));
     let servers = json!({ "up": rig.up.over_http() });
-    let told = Told { name: "stranger", store: &store, key_ring: &key_ring, servers: &servers, keys: false };
+    let told = Told {
+        name: "stranger",
+        store: &store,
+        key_ring: &key_ring,
+        servers: &servers,
+        keys: false,
+        passes_on: false,
+    };
     let mut stranger = Replica::new(&rig.stage.folder, rig.stage.programs, &rig.stage.mark, &told)?;
     stranger.start()?;
     let client = rig.stage.client_at(stranger.address, Era::NEWEST_SESSION, None)?;

@@ -7,6 +7,7 @@ mod crash;
 mod ends;
 mod hostile;
 mod lost_store;
+mod passed_on;
 mod rotation;
 mod stopped_store;
 mod store_user;
@@ -19,6 +20,7 @@ pub(super) fn all() -> Vec<Case> {
     [
         lost_store::ALL,
         cost::ALL,
+        passed_on::ALL,
         rotation::ALL,
         stopped_store::ALL,
         crash::ALL,

@@ -26,6 +26,7 @@ const USER: &[&str] = &[
     "+time",
     "+publish",
     "+subscribe",
+    "+eval",
 ];
 
 fn run(rig: &mut Rig<'_>) -> Result<String, String> {
