@@ -331,7 +331,7 @@ fn metrics_are_read_with_all_their_faults() {
 
 #[test]
 fn a_cluster_is_read_with_all_its_faults() {
-    let text = "mcpServers: {}\ncluster: { store: http://store, prefix: a b, name: '', address: x }\n";
+    let text = "mcpServers: {}\ncluster: { store: http://store, prefix: a b, name: '', address: 0.0.0.0:1, adress: x }\n";
     same(
         text,
         &faults_in_short(text),
@@ -340,7 +340,8 @@ fn a_cluster_is_read_with_all_its_faults() {
             r"2:19 cluster.store [http://store] the URL of the store must begin with redis:// or rediss:// => write redis://user:password@host:6379/0, or rediss:// for TLS",
             r"2:41 cluster.prefix [a b] a prefix can have up to 64 letters, digits and the characters - _ . => write prefix: dragoman",
             r"2:52 cluster.name [''] a name must have 1 to 64 visible ASCII characters and no space => write, for example, name: gateway-1",
-            r"2:56 cluster.address [address] unknown key `address` => remove it; known keys: store, keyRing, prefix, name, tls",
+            r"2:65 cluster.address [0.0.0.0:1] the other gateways cannot connect to this address => write the address of this machine in the network of the gateways, such as 10.0.0.7:8810",
+            r"2:76 cluster.adress [adress] unknown key `adress` => did you mean `address`?",
         ],
     );
 }

@@ -249,9 +249,8 @@ impl Call {
 
     /// Returns true if no server can have got the request.
     fn is_unreached(&self) -> bool {
-        let is_unsent = self.connection.held.is_none() || self.retries.held.is_some();
         let is_first = self.retries.policy.overall(Execution::NotExecuted) == Execution::NotExecuted;
-        is_unsent && is_first && !self.exchange.is_waiting()
+        self.connection.held.is_none() && is_first && !self.exchange.is_waiting()
     }
 
     /// Notes a message of the server for the call's rules and its record.
