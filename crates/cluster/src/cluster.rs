@@ -252,12 +252,12 @@ impl Cluster {
 
     /// Seals the note for a request that is passed on to another replica; `None` if the random number generator fails.
     pub fn note_for(&self, peer: &Peer, request: PassedOn) -> Option<String> {
-        peers::note(&self.membership.values, peer.id, request)
+        peers::note(&self.membership.values, peer.id, request, now_ms())
     }
 
     /// Opens the note of a request that another replica has passed on; `None` if no replica has written it.
     pub fn opened(&self, note: &str) -> Option<PassedOn> {
-        peers::opened(&self.membership.values, self.id(), note)
+        peers::opened(&self.membership.values, self.id(), note, now_ms())
     }
 
     /// Returns the state of the connection to the store.

@@ -35,7 +35,7 @@ struct StoredHome {
     replica: String,
 }
 
-/// What the store knows about an owner's home.
+/// The store's answer about an owner's home.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FoundHome {
     /// This replica, which had written itself before or has done so now.

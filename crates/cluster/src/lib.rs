@@ -9,7 +9,7 @@
 //! | `settings` | the settings of a replica |
 //! | `member` | what the gateway provides |
 //! | `sessions`, `api_keys`, `replicas`, `homes`, `notices` | what is shared: each as commands and replies (pure) |
-//! | [`peers`] | requests that a replica passes on to another |
+//! | [`peers`], `peer_door` | requests that a replica passes on to another; its address and key for them |
 //! | `families` | the names in the store, as a table |
 //! | `sealed` | values under the key ring |
 //! | `valkey` | the connection to the store |
@@ -22,6 +22,7 @@ mod following;
 mod homes;
 mod member;
 mod notices;
+mod peer_door;
 pub mod peers;
 mod publishing;
 mod replicas;
@@ -36,6 +37,7 @@ mod valkey;
 pub use cluster::{Cluster, ClusterMembers};
 pub use homes::HomeOwner;
 pub use member::{SharedKeys, SharedSessions};
+pub use peer_door::PeerDoor;
 pub use replicas::Replica;
 pub use sealed::ValueSealer;
 pub use sessions::{OpenSession, SharedSession};

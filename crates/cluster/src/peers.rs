@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use serde::{Deserialize, Serialize};
 use transport::net::{PeerPublicKey, Trust};
 
-use crate::cluster::now_ms;
+use crate::peer_door::{from_hex, to_hex};
 use crate::replicas::Replica;
 use crate::sealed::SealedValues;
 
@@ -40,7 +40,7 @@ impl Peer {
     /// Returns the address and the key of a replica; `None` if it accepts no requests of other replicas.
     pub(crate) fn of(replica: &Replica) -> Option<Self> {
         let door = replica.door.as_ref()?;
-        let key = PeerPublicKey::from_der(from_hex(&door.key)?);
+        let key = door.key()?;
         Some(Self {
             id: u64::from_str_radix(&replica.id, 16).ok()?,
             name: replica.name.clone(),
@@ -59,22 +59,6 @@ impl Peer {
 
     fn is_like(&self, other: &Self) -> bool {
         (self.id, self.address, &self.key) == (other.id, other.address, &other.key)
-    }
-}
-
-/// The address at which a replica listens for the other replicas, and the key that it proves there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PeerDoor {
-    /// The address.
-    pub address: SocketAddr,
-    /// The public key in DER, in hexadecimal digits.
-    key: String,
-}
-
-impl PeerDoor {
-    /// Creates the description of this replica's own door.
-    pub fn new(address: SocketAddr, key: &PeerPublicKey) -> Self {
-        Self { address, key: to_hex(key.der()) }
     }
 }
 
@@ -100,38 +84,21 @@ fn bound(to: u64) -> String {
 }
 
 /// Seals the note for a request that is passed on to the process `to`; `None` if the random number generator fails.
-pub(crate) fn note(values: &SealedValues, to: u64, request: PassedOn) -> Option<String> {
-    let sealed = values.write(&bound(to), &SealedNote { at_ms: now_ms(), request })?;
+pub(crate) fn note(values: &SealedValues, to: u64, request: PassedOn, now_ms: u64) -> Option<String> {
+    let sealed = values.write(&bound(to), &SealedNote { at_ms: now_ms, request })?;
     Some(to_hex(&sealed))
 }
 
 /// Opens a note for the process `me`; `None` if no replica of the cluster has written it, or not recently.
-pub(crate) fn opened(values: &SealedValues, me: u64, note: &str) -> Option<PassedOn> {
+pub(crate) fn opened(values: &SealedValues, me: u64, note: &str, now_ms: u64) -> Option<PassedOn> {
     let note: SealedNote = values.read(&bound(me), &from_hex(note)?)?;
-    (now_ms().abs_diff(note.at_ms) <= NOTE_LIFE_MS).then_some(note.request)
-}
-
-fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        for half in [byte >> 4, byte & 15] {
-            text.push(char::from_digit(half.into(), 16).unwrap_or('0'));
-        }
-        text
-    })
-}
-
-fn from_hex(text: &str) -> Option<Vec<u8>> {
-    let digits = text.as_bytes();
-    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    if !digits.len().is_multiple_of(2) {
-        return None;
-    }
-    digits.chunks(2).map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?)).collect()
+    (now_ms.abs_diff(note.at_ms) <= NOTE_LIFE_MS).then_some(note.request)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::peer_door::PeerDoor;
     use crate::testing::cluster;
 
     fn request() -> PassedOn {
@@ -141,16 +108,16 @@ mod tests {
     #[test]
     fn a_note_is_for_one_replica_and_must_be_recent() {
         let (_, values) = cluster();
-        let sealed = note(&values, 7, request()).unwrap();
-        assert_eq!(opened(&values, 7, &sealed), Some(request()));
-        assert_eq!(opened(&values, 8, &sealed), None, "for another replica");
-        assert_eq!(opened(&values, 7, &sealed[2..]), None);
-        assert_eq!(opened(&values, 7, "zz"), None);
-        for (at_ms, is_read) in
-            [(now_ms() - 50_000, true), (now_ms() - 61_000, false), (now_ms() + 61_000, false)]
+        const NOW: u64 = 1_700_000_000_000;
+        let sealed = note(&values, 7, request(), NOW).unwrap();
+        assert_eq!(opened(&values, 7, &sealed, NOW), Some(request()));
+        assert_eq!(opened(&values, 8, &sealed, NOW), None, "for another replica");
+        assert_eq!(opened(&values, 7, &sealed[2..], NOW), None);
+        assert_eq!(opened(&values, 7, "zz", NOW), None);
+        for (now, is_read) in
+            [(NOW - 50_000, true), (NOW + 60_000, true), (NOW + 61_000, false), (NOW - 61_000, false)]
         {
-            let old = values.write(&bound(7), &SealedNote { at_ms, request: request() }).unwrap();
-            assert_eq!(opened(&values, 7, &to_hex(&old)).is_some(), is_read);
+            assert_eq!(opened(&values, 7, &sealed, now).is_some(), is_read);
         }
     }
 
@@ -176,12 +143,5 @@ mod tests {
         assert!(known.len() == 1 && known[0].trust != peer.trust, "another process");
         replica.door = None;
         assert!(Peer::of(&replica).is_none());
-    }
-
-    #[test]
-    fn bytes_are_read_from_their_digits() {
-        let all: Vec<u8> = (0..=255).collect();
-        assert_eq!(from_hex(&to_hex(&all)), Some(all));
-        assert_eq!([from_hex("0"), from_hex("0g"), from_hex("+1")], [None, None, None]);
     }
 }

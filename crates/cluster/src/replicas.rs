@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::families::{REPLICA_LIFE, StoreKeys};
-use crate::peers::PeerDoor;
+use crate::peer_door::PeerDoor;
 use crate::resp::{StoreCommand, StoreReply};
 use crate::sealed::SealedValues;
 

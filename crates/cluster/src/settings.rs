@@ -6,7 +6,7 @@ use config::{Cluster, StoreUrl};
 use transport::net::client::{TlsFiles, Trust};
 
 use crate::families::StoreKeys;
-use crate::peers::PeerDoor;
+use crate::peer_door::PeerDoor;
 use crate::replicas::Replica;
 use crate::valkey::{StoreAddress, StoreState};
 

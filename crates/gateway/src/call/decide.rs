@@ -22,6 +22,7 @@ use super::call::Call;
 use super::caller::{Caller, Request as CallRequest};
 use super::elsewhere::{self, MovedRequest};
 use super::for_gateways::{is_gateway, listed_for_gateway};
+use super::in_session::set_level;
 use super::own_answers::{listed, own};
 use super::parked::{Parked, Resumed};
 use super::record::{Record, Refused};
@@ -114,7 +115,10 @@ pub(crate) async fn decide_or_refuse(
         }
         Dispatch::Listed(result) => Ok(listed(context, (&cell, &view), &frame, result)?),
         Dispatch::Own(result) => Ok(own(context, &cell, caller, &frame, &result)?),
-        Dispatch::SetLevel(level) => Ok(Box::pin(set_level(context, caller, level, &frame)).await?),
+        Dispatch::SetLevel(level) => {
+            Box::pin(set_level(context, caller, level, &frame)).await?;
+            Ok(Decision::Done(200, result_response(request_id(&frame)?, b"{}")))
+        }
         Dispatch::Listen => match caller {
             Caller::Session(_) => Err(Fault::unknown_method(&frame.method(), "needs no session").into()),
             Caller::Stateless(..) => Ok(Decision::Listen(cell, frame)),
@@ -127,43 +131,46 @@ pub(crate) async fn decide_or_refuse(
             if let Some(kept) = from_cache(context, &requester, (&cell, info), &forwarded)? {
                 return Ok(Decision::Done(200, kept));
             }
-            let upstream = || context.view.state.upstreams.get(forwarded.route.upstream);
-            if matches!(caller, Caller::Stateless(..)) && server.asks != era.asks {
-                let retry = (&forwarded.frame, era, requester.moves);
-                match Box::pin(waiting.resumed(context, identity, retry, upstream().name())).await? {
-                    Resumed::No => {}
-                    Resumed::Call(call) => return Ok(Decision::Call(call, None)),
-                    Resumed::Elsewhere(to) => {
-                        let frame = outer.unwrap_or(forwarded.frame);
-                        return Ok(Decision::Elsewhere(Box::new(MovedRequest { frame, to })));
-                    }
-                }
-            }
-            if requester.moves
-                && let Some((cluster, owner)) = elsewhere::owned(context, caller, &upstream())
-                && let Some(to) = Box::pin(cluster.home(owner)).await
+            if (requester.moves || forwarded.may_be_retry(caller))
+                && let Some(begun) = begun_before(context, waiting, &requester, (&forwarded, outer)).await?
             {
-                let frame = outer.unwrap_or(forwarded.frame);
-                return Ok(Decision::Elsewhere(Box::new(MovedRequest { frame, to })));
+                return Ok(begun);
             }
             forward(context, requester, (&view, info), forwarded)
         }
     }
 }
 
-/// Sets the minimum level of log messages for a session's client.
-async fn set_level(
+/// Returns the decision about a request whose call, or whose server's process, exists already: the parked call that the request
+/// resumes, or the gateway of the cluster that has the call or the process. Returns `None` for any other request. `outer` is the
+/// request as the client sent it, if it differs.
+async fn begun_before(
     context: &Arc<CallContext>,
-    caller: &Caller,
-    level: Bytes,
-    frame: &Frame,
-) -> Result<Decision, Fault> {
-    let Caller::Session(session) = caller else {
-        return Err(Fault::unknown_method(&frame.method(), "needs a session"));
+    waiting: &Parked,
+    requester: &Requester<'_>,
+    (forwarded, outer): (&Forwarded<'_>, Option<Frame>),
+) -> Result<Option<Decision>, Refused> {
+    let (caller, frame) = (&requester.caller, &forwarded.frame);
+    let upstream = context.view.state.upstreams.get(forwarded.route.upstream);
+    let moved = |to| {
+        let frame = outer.unwrap_or_else(|| frame.clone());
+        Ok(Some(Decision::Elsewhere(Box::new(MovedRequest { frame, to }))))
     };
-    session.set_level(&context.egress, level).await;
-    context.session.state.note_change(session);
-    Ok(Decision::Done(200, result_response(request_id(frame)?, b"{}")))
+    if forwarded.may_be_retry(caller) {
+        let retry = (frame, caller.era(), requester.moves);
+        match Box::pin(waiting.resumed(context, requester.identity, retry, upstream.name())).await? {
+            Resumed::No => {}
+            Resumed::Call(call) => return Ok(Some(Decision::Call(call, None))),
+            Resumed::Elsewhere(to) => return moved(to),
+        }
+    }
+    if requester.moves
+        && let Some((cluster, owner)) = elsewhere::owned(context, caller, &upstream)
+        && let Some(to) = Box::pin(cluster.home(owner)).await
+    {
+        return moved(to);
+    }
+    Ok(None)
 }
 
 /// Returns the answer to a request from the cache, if there is one.
@@ -336,6 +343,13 @@ struct Forwarded<'a> {
     server: &'static Era,
     /// The cache slot of the result, if the result may be kept.
     slot: Option<CacheSlot>,
+}
+
+impl Forwarded<'_> {
+    /// Returns true if the request may be the retry of a parked call.
+    fn may_be_retry(&self, caller: &Caller) -> bool {
+        matches!(caller, Caller::Stateless(..)) && self.server.asks != caller.era().asks
+    }
 }
 
 fn request<'a>(requester: &Requester<'a>, forwarded: Forwarded<'a>, server_info: &'a str) -> CallRequest<'a> {

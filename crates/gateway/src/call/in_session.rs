@@ -1,8 +1,9 @@
-//! Handles the responses and notifications that arrive in a session.
+//! Handles the responses and notifications that arrive in a session, and the level of its log messages.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
+use engine::Fault;
 use engine::session::LinkMessage;
 use engine::tasks::{TaskIds, inbound_edits};
 use proto::bridge::shape;
@@ -13,6 +14,7 @@ use proto::rpc::{Frame, FrameKind, FrameLimits};
 use upstream::link::Inbound;
 
 use super::CallContext;
+use super::caller::Caller;
 use crate::session::question_origin::QuestionOrigin;
 use crate::session::session::Session;
 
@@ -40,6 +42,24 @@ pub(crate) fn response(context: &Arc<CallContext>, session: &Arc<Session>, frame
             }
         }
     }
+}
+
+/// Sets the minimum level of log messages for a session's client.
+///
+/// # Errors
+/// Fails for a client without a session.
+pub(super) async fn set_level(
+    context: &Arc<CallContext>,
+    caller: &Caller,
+    level: Bytes,
+    frame: &Frame,
+) -> Result<(), Fault> {
+    let Caller::Session(session) = caller else {
+        return Err(Fault::unknown_method(&frame.method(), "needs a session"));
+    };
+    session.set_level(&context.egress, level).await;
+    context.session.state.note_change(session);
+    Ok(())
 }
 
 /// Returns a client's response with the task's id translated back to the server's own id.

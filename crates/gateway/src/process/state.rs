@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use cluster::peers::PeerDoor;
+use cluster::PeerDoor;
 use config::{Link, Metrics};
 use engine::Snapshot;
 use parking_lot::Mutex;

@@ -5,13 +5,14 @@
 //! | [`start`] | starts serving threads from a checked configuration |
 //! | `sweep` | periodic jobs |
 //! | `local_address` | the Unix socket for clients |
-//! | `peers` | the listener for the other gateways of the cluster |
+//! | `beside_clients`, `peers` | the sockets beside those for clients over the network; the listener for the other gateways of the cluster |
 //! | `control` | the socket on which the local user reaches this process |
 //! | `shutdown`, `server_sessions` | the common end of all threads; the end of sessions at servers |
 //! | `exports` | the export of telemetry to collectors |
 //! | `service_notice` | notices to the service manager that started this process |
 //! | `open_files` | the limit of open files |
 
+mod beside_clients;
 mod cluster;
 mod control;
 mod exports;

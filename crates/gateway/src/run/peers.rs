@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use cluster::peers::PeerDoor;
+use cluster::PeerDoor;
 use config::Config;
 use parking_lot::Mutex;
 use transport::net::{BoxError, PeerKey};

@@ -13,9 +13,8 @@ use transport::net::{
     BoxError, Handler, RuntimeKind, Stop, inherited_listeners, runtime, serve as serve_connections,
 };
 
+use super::beside_clients::{BesideClients, BesideThread};
 use super::exports::Exports;
-use super::local_address::LocalAddress;
-use super::peers::PeerListening;
 use super::shutdown::ShutdownBarrier;
 use super::sweep::{evict, supervise, sweep, watch_definitions, watch_keys};
 use super::{cluster, control, server_sessions, service_notice};
@@ -24,6 +23,7 @@ use crate::admission::door::door;
 use crate::changes::{Changes, Standing};
 use crate::front::http::Service;
 use crate::front::http::operators::OperatorEndpoints;
+use crate::front::http::peer_service::PeerService;
 use crate::front::stdio as front_stdio;
 use crate::management::admin_link;
 use crate::process::key_ring::KeyRing;
@@ -87,9 +87,7 @@ pub fn serve(options: Options, operators: &Arc<dyn OperatorEndpoints>) -> Result
     let threads = threads.unwrap_or_else(cores);
     let shards = runtime::shards(kind, threads);
     let (serving, first) = listening(shards, &config, tls.as_ref())?;
-    let (metrics_serving, first_of_metrics) = metrics_serving(&config)?;
-    let peers = PeerListening::open(shards, &config)?;
-    let local_address = Arc::new(LocalAddress::open(&config)?);
+    let beside = BesideClients::open(shards, &config)?;
     let (addrs, exports) = (first.actual(), Exports::from_environment());
     let outside = Outside {
         audit: audit.exporting_to(exports.call_log()),
@@ -98,17 +96,16 @@ pub fn serve(options: Options, operators: &Arc<dyn OperatorEndpoints>) -> Result
         folder,
         config_file: origin.as_ref().and_then(|origin| origin.file.clone()),
         serving: Some(serving.clone()),
-        metrics_serving: Some(metrics_serving.clone()),
+        metrics_serving: Some(beside.metrics.clone()),
         lets_all_in: false,
-        peer_door: peers.door.clone(),
+        peer_door: beside.peers.door.clone(),
         child_wait,
         tracer: exports.tracer(),
         metrics: config.metrics.clone(),
     };
     let gateway = Arc::new(Gateway::new(standing, door, addrs.clone(), outside)?);
     serving.serve(first);
-    metrics_serving.serve(first_of_metrics);
-    peers.serve();
+    beside.serve();
     let trust = Trust::default();
     let client = || Client::new(client_limits(&config), trust.clone());
     let (ready, sources) = (Mutex::new(Some(ready)), Mutex::new(Some(Sources { origin, kept, tls })));
@@ -117,21 +114,16 @@ pub fn serve(options: Options, operators: &Arc<dyn OperatorEndpoints>) -> Result
         let service = Service::new(Thread::new(client(), &gateway), operators.clone());
         let (sending, first) = (exports.start(&shard, client), shard.index == 0);
         let (sockets, serving) = (serving.sockets(shard.index), serving.clone());
-        let (peer_sockets, peers) = (peers.serving.sockets(shard.index), peers.serving.clone());
-        let metrics_serving = first.then(|| metrics_serving.clone());
+        let beside = beside.of_thread(shard.index);
         let (stop, addrs) = (shard.stop.clone(), addrs.clone());
         let (ready, sources) = (taken(&ready, shard.index), taken(&sources, shard.index));
-        let (barrier, busy, local_address) = (barrier.clone(), barrier.busy(), local_address.clone());
+        let (barrier, busy) = (barrier.clone(), barrier.busy());
         async move {
             if first {
                 begin(&service, &stop, sources.unwrap_or_default()).await?;
             }
             announce(service.thread(), ready, &addrs);
-            let sockets = (&*serving, sockets, &*local_address);
-            let own = serve_all(&service, sockets, metrics_serving.as_deref(), &stop);
-            let outcome =
-                tokio::join!(own, serve_sockets(&peers, peer_sockets, &stop, || service.of_peers()));
-            let outcome = outcome.0.and(outcome.1);
+            let outcome = serve_all(&service, (&serving, sockets), beside, &stop).await;
             barrier.wait(busy, first.then(|| service.thread().now()).as_ref()).await;
             cluster::leave(first.then_some(&**service.thread())).await;
             sending.finish().await;
@@ -183,32 +175,26 @@ fn refuse_unused(serving: &Serving) -> Result<(), BoxError> {
     }
 }
 
-/// Binds the separate address for metrics, if one is configured.
-fn metrics_serving(config: &Config) -> Result<(Arc<Serving>, NextAddresses), BoxError> {
-    let serving = Arc::new(Serving::of_metrics(&config.limits));
-    let wanted = config.metrics.as_ref().and_then(|metrics| metrics.listen);
-    let first = serving.bind(wanted.as_slice()).map_err(|e| format!("metrics.listen: {e}"))?;
-    for address in first.actual() {
-        tracing::info!("serving http://{address}/metrics");
-    }
-    Ok((serving, first))
-}
-
-/// Serves clients until the gateway stops. One thread also serves the separate address for metrics.
+/// Serves clients, operators and the other gateways of the cluster until the gateway stops.
 async fn serve_all(
     service: &Service,
-    (serving, sockets, local): (&Serving, Option<UnboundedReceiver<ServingSocket>>, &LocalAddress),
-    metrics: Option<&Serving>,
+    (serving, sockets): (&Serving, Option<UnboundedReceiver<ServingSocket>>),
+    beside: BesideThread,
     stop: &Stop,
 ) -> Result<(), BoxError> {
-    let clients = serve_sockets(serving, sockets, stop, || service.clone());
+    let BesideThread { metrics, local, peers } = beside;
     let scrapers = async {
-        let Some(metrics) = metrics else { return Ok(()) };
-        serve_sockets(metrics, metrics.sockets(0), stop, || service.of_metrics()).await
+        let Some((metrics, sockets)) = metrics else { return Ok(()) };
+        serve_sockets(&metrics, sockets, stop, || service.of_metrics()).await
     };
-    let (outcome, of_scrapers, of_local) =
-        tokio::join!(clients, scrapers, local.serve(service, serving, stop));
-    outcome.and(of_scrapers).and(of_local)
+    let others = serve_sockets(&peers.0, peers.1, stop, || PeerService::new(service.clone()));
+    let (outcome, of_scrapers, of_others, of_local) = tokio::join!(
+        serve_sockets(serving, sockets, stop, || service.clone()),
+        scrapers,
+        others,
+        local.serve(service, serving, stop)
+    );
+    outcome.and(of_scrapers).and(of_others).and(of_local)
 }
 
 /// Serves the sockets that a thread receives, until the gateway stops; an error in one of them stops the gateway.

@@ -9,7 +9,7 @@
 //! | `dialect` | endpoints that imitate another system |
 //! | `consent`, `login` | pages where users give consent; the endpoints by which people sign in |
 //! | `entry`, `header_names`, `media`, `body`, `drive` | a request, the names of its headers, its media types, its body; a call on a session's stream |
-//! | `replicas` | requests that only another gateway of the cluster can answer |
+//! | `replicas`, `peer_service` | requests that only another gateway of the cluster can answer; the service that accepts them |
 //! | `ready` | the readiness of Dragoman and its servers |
 //! | [`operators`] | the endpoints for operators, which the crate `admin` implements |
 //! | `answer`, `reply`, `spare` | responses |
@@ -31,6 +31,7 @@ pub mod limited;
 mod login;
 pub mod media;
 pub mod operators;
+pub(crate) mod peer_service;
 mod post;
 mod ready;
 mod replicas;

@@ -14,7 +14,6 @@ use super::denied::EntryRefused;
 use super::entry::AdmittedRequest;
 use super::identify::identify;
 use super::operators::{API_ROOT, METRICS_PATH, OperatorEndpoints, is_page};
-use super::replicas::accepting::PeerService;
 use super::replicas::movable::MovableRequest;
 use super::{answer, consent, denied, dialect, get, guard, limited, login, post, ready, seen, sse};
 use crate::admission::Identity;
@@ -42,11 +41,6 @@ impl Service {
     /// Returns the service at the control socket.
     pub(crate) fn of_control(&self) -> Box<dyn Handler> {
         self.operators.control_service(self.thread.clone())
-    }
-
-    /// Returns the service at the address for the other gateways of the cluster.
-    pub(crate) fn of_peers(&self) -> PeerService {
-        PeerService::new(self.clone())
     }
 
     /// Answers a request that another gateway of the cluster has passed on. `client` is the address from which that gateway got

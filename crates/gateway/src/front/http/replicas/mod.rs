@@ -5,13 +5,11 @@
 //! |---|---|
 //! | `movable` | the facts about a request that may be passed on |
 //! | `passing_on` | passing a request on to another gateway |
-//! | `accepting` | the service that accepts the requests of other gateways |
 
-pub(crate) mod accepting;
 pub(super) mod movable;
 pub(super) mod passing_on;
 
 use http::HeaderName;
 
 /// The header with the note by which a gateway recognizes the requests of the others.
-static NOTE: HeaderName = HeaderName::from_static("dragoman-passed-on");
+pub(super) static NOTE: HeaderName = HeaderName::from_static("dragoman-passed-on");

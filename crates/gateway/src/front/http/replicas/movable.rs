@@ -42,6 +42,6 @@ pub(in crate::front::http) fn replica_at(shard: &Shard) -> Option<u64> {
 }
 
 /// Returns the cluster, if its gateways accept each other's requests.
-pub(super) fn members(shard: &Shard) -> Option<&Arc<Cluster>> {
+pub(in crate::front::http) fn members(shard: &Shard) -> Option<&Arc<Cluster>> {
     shard.session.state.cluster.get().filter(|cluster| cluster.me().door.is_some())
 }

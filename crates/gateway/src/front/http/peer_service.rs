@@ -8,10 +8,10 @@ use http::header::HOST;
 use http::{HeaderValue, Response, StatusCode, Uri};
 use transport::net::{Arrived, Body, Handler, Responding};
 
-use super::super::answer;
-use super::super::service::Service;
-use super::NOTE;
-use super::movable::members;
+use super::answer;
+use super::replicas::NOTE;
+use super::replicas::movable::members;
+use super::service::Service;
 
 /// The service at the address for the other gateways.
 #[derive(Clone)]
