@@ -167,9 +167,11 @@ pub(super) fn state_of(
         [VISITED] => RetryState::Visited,
         [PARKED, ticket @ ..] => {
             let (epoch, ticket) = Ticket::read(ticket).ok_or_else(|| refuse("is too short"))?;
-            RetryState::Parked(match epoch == sealer.epoch() {
-                true => ParkedRequest::Here(ticket),
-                false => ParkedRequest::InProcess(epoch),
+            let is_here = epoch == sealer.epoch();
+            RetryState::Parked(if is_here {
+                ParkedRequest::Here(ticket)
+            } else {
+                ParkedRequest::InProcess(epoch)
             })
         }
         _ => RetryState::Upstream(String::from_utf8_lossy(state).into_owned()),

@@ -143,7 +143,7 @@ pub(super) fn judge(done: &[Call], servers: &[(bool, Upstream)], stage: &Stage<'
 
 impl Sums {
     /// Counts a call; returns the fault if the call did not end well.
-    fn fault(&mut self, tool: &str, (end, took): (&End, Duration), is_executed: bool) -> Option<String> {
+    fn fault(&mut self, tool: &str, (end, after): (&End, Duration), is_executed: bool) -> Option<String> {
         self.all += 1;
         match end {
             End::Answered(_) => {
@@ -167,7 +167,7 @@ impl Sums {
                 self.paused += 1;
                 None
             }
-            End::Failed(why) if REPEATED.contains(&tool) && took < PATIENCE => {
+            End::Failed(why) if REPEATED.contains(&tool) && after < PATIENCE => {
                 Some(format!("should have been sent again: {why}"))
             }
             End::Failed(why) => {
