@@ -14,7 +14,7 @@ use transport::task::spawn;
 
 use crate::families::StoreKeys;
 use crate::following::follow;
-use crate::homes::{self, FoundHome, HomeOwner, KnownHomes};
+use crate::homes::{self, FoundHome, Home, HomeOwner, KnownHomes};
 use crate::member::{SharedKeys, SharedSessions};
 use crate::peers::{self, PassedOn, Peer};
 use crate::publishing::publish;
@@ -215,31 +215,36 @@ impl Cluster {
                 }
                 Err(error) => {
                     tracing::debug!("cannot ask the cluster's store which gateway has a process: {error}");
-                    homes.last(&owner).flatten()
+                    homes.last(&owner)?
                 }
             },
         };
-        self.peer(home?).await
+        match home {
+            Home::Here => None,
+            Home::At(id) => self.peer(id).await,
+        }
     }
 
-    /// Asks the store for the home of an owner; `None` is this replica.
-    async fn ask_for_home(&self, owner: &HomeOwner) -> Result<Option<u64>, StoreError> {
+    /// Asks the store for the home of an owner.
+    async fn ask_for_home(&self, owner: &HomeOwner) -> Result<Home, StoreError> {
         let Membership { store, keys, values, me, .. } = &*self.membership;
-        let Some(claim) = homes::claim(keys, values, owner, &me.id) else { return Ok(None) };
+        let Some(claim) = homes::claim(keys, values, owner, &me.id) else { return Ok(Home::Here) };
         // Keeping the home alive in the same exchange does no harm to the home of another replica.
         let replies = store.run(vec![claim, homes::keep(keys, owner)], READ).await?;
         let reply = replies.first().unwrap_or(&StoreReply::Nil);
         let FoundHome::At(replica, sealed) = homes::found(keys, values, owner, (reply, &me.id)) else {
-            return Ok(None);
+            return Ok(Home::Here);
         };
         if let Ok(id) = u64::from_str_radix(&replica, 16)
             && self.peer(id).await.is_some()
         {
-            return Ok(Some(id));
+            return Ok(Home::At(id));
         }
-        let Some(replace) = homes::replace(keys, values, (owner, &sealed), &me.id) else { return Ok(None) };
+        let Some(replace) = homes::replace(keys, values, (owner, &sealed), &me.id) else {
+            return Ok(Home::Here);
+        };
         match store.one(replace, READ).await? {
-            StoreReply::Integer(1) => Ok(None),
+            StoreReply::Integer(1) => Ok(Home::Here),
             // Another replica was faster; its name is read with the next request.
             _ => Err(StoreError::Refused("another gateway was faster".to_owned())),
         }

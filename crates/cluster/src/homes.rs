@@ -44,24 +44,33 @@ pub(crate) enum FoundHome {
     At(String, Vec<u8>),
 }
 
+/// The home of an owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Home {
+    /// This replica.
+    Here,
+    /// The replica whose process has this number.
+    At(u64),
+}
+
 /// The homes that a replica knows, with the times at which it asked the store.
 #[derive(Default)]
-pub(crate) struct KnownHomes(Mutex<HashMap<HomeOwner, (Option<u64>, Instant)>>);
+pub(crate) struct KnownHomes(Mutex<HashMap<HomeOwner, (Home, Instant)>>);
 
 impl KnownHomes {
-    /// Returns the home of an owner, if the store has named it a short time ago: `Some(None)` for this replica.
-    pub(crate) fn recent(&self, owner: &HomeOwner, now: Instant) -> Option<Option<u64>> {
+    /// Returns the home of an owner, if the store has named it a short time ago.
+    pub(crate) fn recent(&self, owner: &HomeOwner, now: Instant) -> Option<Home> {
         let homes = self.0.lock();
         homes.get(owner).filter(|known| is_recent(known, now)).map(|(home, _)| *home)
     }
 
     /// Returns the home that the store named last, however long ago that was.
-    pub(crate) fn last(&self, owner: &HomeOwner) -> Option<Option<u64>> {
+    pub(crate) fn last(&self, owner: &HomeOwner) -> Option<Home> {
         self.0.lock().get(owner).map(|(home, _)| *home)
     }
 
-    /// Remembers the home of an owner: `None` for this replica.
-    pub(crate) fn learn(&self, owner: HomeOwner, home: Option<u64>, now: Instant) {
+    /// Remembers the home of an owner.
+    pub(crate) fn learn(&self, owner: HomeOwner, home: Home, now: Instant) {
         let mut homes = self.0.lock();
         if homes.len() >= MOST {
             homes.retain(|_, known| is_recent(known, now));
@@ -72,8 +81,8 @@ impl KnownHomes {
     }
 }
 
-fn is_recent((home, asked): &(Option<u64>, Instant), now: Instant) -> bool {
-    let life = if home.is_none() { OWN } else { OTHERS };
+fn is_recent((home, asked): &(Home, Instant), now: Instant) -> bool {
+    let life = if *home == Home::Here { OWN } else { OTHERS };
     now.saturating_duration_since(*asked) < life
 }
 
@@ -166,13 +175,13 @@ mod tests {
     #[test]
     fn answers_of_the_store_are_used_for_a_while() {
         let (homes, now) = (KnownHomes::default(), Instant::now());
-        homes.learn(OWNER, None, now);
-        assert_eq!(homes.recent(&OWNER, now + Duration::from_secs(59)), Some(None));
+        homes.learn(OWNER, Home::Here, now);
+        assert_eq!(homes.recent(&OWNER, now + Duration::from_secs(59)), Some(Home::Here));
         assert_eq!(homes.recent(&OWNER, now + OWN), None);
-        homes.learn(OWNER, Some(5), now);
-        assert_eq!(homes.recent(&OWNER, now + Duration::from_secs(4)), Some(Some(5)));
+        homes.learn(OWNER, Home::At(5), now);
+        assert_eq!(homes.recent(&OWNER, now + Duration::from_secs(4)), Some(Home::At(5)));
         assert_eq!(homes.recent(&OWNER, now + OTHERS), None);
-        assert_eq!(homes.last(&OWNER), Some(Some(5)));
+        assert_eq!(homes.last(&OWNER), Some(Home::At(5)));
         assert_eq!(homes.last(&[8; 16]), None);
     }
 }

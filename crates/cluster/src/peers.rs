@@ -101,6 +101,8 @@ mod tests {
     use crate::peer_door::PeerDoor;
     use crate::testing::cluster;
 
+    const NOW: u64 = 1_700_000_000_000;
+
     fn request() -> PassedOn {
         PassedOn { client: "192.0.2.1:4000".parse().unwrap(), host: Some("gateway.example".to_owned()) }
     }
@@ -108,7 +110,6 @@ mod tests {
     #[test]
     fn a_note_is_for_one_replica_and_must_be_recent() {
         let (_, values) = cluster();
-        const NOW: u64 = 1_700_000_000_000;
         let sealed = note(&values, 7, request(), NOW).unwrap();
         assert_eq!(opened(&values, 7, &sealed, NOW), Some(request()));
         assert_eq!(opened(&values, 8, &sealed, NOW), None, "for another replica");

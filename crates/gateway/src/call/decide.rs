@@ -90,7 +90,7 @@ pub(crate) async fn decide_or_refuse(
     let Some((cell, view, inner)) = what_it_sees(context, &requester.caller, &frame).await? else {
         return Ok(Decision::Cancelled);
     };
-    let outer = inner.as_ref().filter(|_| requester.moves).map(|_| frame.clone());
+    let outer = inner.as_ref().filter(|_| requester.moves()).map(|_| frame.clone());
     if let Some(inner) = inner {
         // The headers repeat parts of the call of `call_tool`, and have been checked against that call.
         (frame, requester.headers) = (inner, None);
@@ -131,7 +131,7 @@ pub(crate) async fn decide_or_refuse(
             if let Some(kept) = from_cache(context, &requester, (&cell, info), &forwarded)? {
                 return Ok(Decision::Done(200, kept));
             }
-            if (requester.moves || forwarded.may_be_retry(caller))
+            if (requester.moves() || forwarded.may_be_retry(caller))
                 && let Some(begun) = begun_before(context, waiting, &requester, (&forwarded, outer)).await?
             {
                 return Ok(begun);
@@ -157,14 +157,14 @@ async fn begun_before(
         Ok(Some(Decision::Elsewhere(Box::new(MovedRequest { frame, to }))))
     };
     if forwarded.may_be_retry(caller) {
-        let retry = (frame, caller.era(), requester.moves);
+        let retry = (frame, caller.era(), requester.moves());
         match Box::pin(waiting.resumed(context, requester.identity, retry, upstream.name())).await? {
             Resumed::No => {}
             Resumed::Call(call) => return Ok(Some(Decision::Call(call, None))),
             Resumed::Elsewhere(to) => return moved(to),
         }
     }
-    if requester.moves
+    if requester.moves()
         && let Some((cluster, owner)) = elsewhere::owned(context, caller, &upstream)
         && let Some(to) = Box::pin(cluster.home(owner)).await
     {

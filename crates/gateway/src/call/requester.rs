@@ -12,6 +12,16 @@ use crate::session::session::Session;
 use crate::telemetry::RequestArrival;
 use crate::view::view_cell::ViewCell;
 
+/// The ability of a front end to pass a request on to another gateway of the cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PassingOn {
+    /// The front end keeps the request: there are no other gateways, the request comes from one of them, or the answer cannot be passed
+    /// back.
+    Impossible,
+    /// The front end can pass the request on.
+    Possible,
+}
+
 /// The caller, and the properties of its request.
 pub struct Requester<'a> {
     pub(crate) caller: Caller,
@@ -26,8 +36,8 @@ pub struct Requester<'a> {
     pub(crate) whole: bool,
     /// The request's arrival, if requests are recorded and the front end noted it.
     pub(crate) arrived: Option<RequestArrival>,
-    /// True if the front end can pass the request on to another gateway of the cluster.
-    pub(crate) moves: bool,
+    /// The ability of the front end to pass the request on to another gateway of the cluster.
+    pub(crate) passing_on: PassingOn,
 }
 
 impl<'a> Requester<'a> {
@@ -43,7 +53,7 @@ impl<'a> Requester<'a> {
             counted: false,
             whole: false,
             arrived,
-            moves: false,
+            passing_on: PassingOn::Impossible,
         }
     }
 
@@ -62,7 +72,7 @@ impl<'a> Requester<'a> {
             counted: true,
             whole: false,
             arrived: None,
-            moves: false,
+            passing_on: PassingOn::Impossible,
         }
     }
 
@@ -75,8 +85,13 @@ impl<'a> Requester<'a> {
 
 impl Requester<'_> {
     /// Returns the requester, with the ability of its front end to pass requests on to other gateways of the cluster.
-    pub(crate) fn moving(self, moves: bool) -> Self {
-        Self { moves, ..self }
+    pub(crate) fn passing_on(self, passing_on: PassingOn) -> Self {
+        Self { passing_on, ..self }
+    }
+
+    /// Returns true if another gateway of the cluster can answer the request.
+    pub(super) fn moves(&self) -> bool {
+        self.passing_on == PassingOn::Possible
     }
 
     /// Returns the owner under which the caller's results are cached.

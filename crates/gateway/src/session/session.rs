@@ -100,9 +100,10 @@ pub(crate) struct NewSession {
 impl Session {
     pub(crate) fn new(new_session: NewSession, limits: &Limits, sealer: Arc<StateSealer>) -> Arc<Self> {
         let NewSession { id, key, profile, mut identity, era, hello, channel } = new_session;
+        let process = sealer.short_number();
         identity.client_label = hello.info.as_deref().and_then(client_label::program);
         Arc::new(Self {
-            tasks: TaskOwner::new(&identity, &id, sealer.clone()),
+            tasks: TaskOwner::new(&identity, &id, sealer),
             id,
             trace_digest: OnceLock::new(),
             kept: key.map(KeptState::new),
@@ -113,7 +114,7 @@ impl Session {
             channel,
             view: ArcSwapOption::empty(),
             links: SessionLinks::default(),
-            asks: Mutex::new(Asks::new(MAX_ASKS, limits.request_state_lifetime, sealer.short_number())),
+            asks: Mutex::new(Asks::new(MAX_ASKS, limits.request_state_lifetime, process)),
             requests: OpenRequests::new(limits.calls_per_session),
             interests: ClientInterests::default(),
             usage: Usage::new(),

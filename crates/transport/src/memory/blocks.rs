@@ -104,7 +104,7 @@ impl KeptBlocks {
         if block.is_null() {
             return None;
         }
-        #[allow(unsafe_code, reason = "an allocator cannot be written otherwise")]
+        #[allow(unsafe_code, clippy::cast_ptr_alignment, reason = "an allocator cannot be written otherwise")]
         // SAFETY: the list contains only blocks that are free and larger than a word, and whose first word `keep` has written.
         let next = unsafe { block.cast::<*mut u8>().read() };
         list.set(next);
@@ -119,7 +119,7 @@ impl KeptBlocks {
         if !self.is_keeping.get() || count.get() >= BLOCKS || self.bytes.get() + size.0 > BYTES {
             return false;
         }
-        #[allow(unsafe_code, reason = "an allocator cannot be written otherwise")]
+        #[allow(unsafe_code, clippy::cast_ptr_alignment, reason = "an allocator cannot be written otherwise")]
         // SAFETY: the block is freed, so nothing else uses it; it is larger than a word and aligned for one.
         unsafe {
             block.cast::<*mut u8>().write(list.get());

@@ -2,6 +2,7 @@
 
 use super::replicas::movable::MovableRequest;
 use crate::admission::Identity;
+use crate::call::requester::PassingOn;
 use crate::telemetry::RequestArrival;
 
 /// An admitted request: its profile and its caller.
@@ -18,6 +19,11 @@ pub(super) struct AdmittedRequest {
 }
 
 impl AdmittedRequest {
+    /// Returns whether the request can be passed on to another gateway of the cluster.
+    pub(super) fn passing_on(&self) -> PassingOn {
+        if self.movable.is_some() { PassingOn::Possible } else { PassingOn::Impossible }
+    }
+
     pub(super) fn new(profile: usize, identity: Identity) -> Self {
         Self { profile, identity, arrival: None, movable: None, is_passed_on: false }
     }

@@ -40,8 +40,6 @@ use crate::telemetry::trace::TraceContext;
 use transport::net::Arrived;
 use upstream::NO_RANDOM;
 
-/// The header with the span of the sender (W3C Trace Context). The name is checked when the program is compiled.
-
 /// Handles a POST.
 pub(super) async fn post(
     shard: &Arc<Shard>,
@@ -201,13 +199,13 @@ async fn in_session(
             notification(&shard.call, session, frame);
             answer::empty(StatusCode::ACCEPTED)
         }
-        FrameKind::Response | FrameKind::Error => match asked_elsewhere(shard, entry, &frame).await {
-            Some((movable, peer)) => Box::pin(move_to(shard, movable, headers, &frame, &peer)).await,
-            None => {
-                response(&shard.call, session, &frame);
-                answer::empty(StatusCode::ACCEPTED)
+        FrameKind::Response | FrameKind::Error => {
+            if let Some((movable, peer)) = asked_elsewhere(shard, entry, &frame).await {
+                return Box::pin(move_to(shard, movable, headers, &frame, &peer)).await;
             }
-        },
+            response(&shard.call, session, &frame);
+            answer::empty(StatusCode::ACCEPTED)
+        }
     }
 }
 
@@ -246,7 +244,7 @@ async fn request(
 ) -> Response<Body> {
     let id = frame.id().cloned();
     let requester = Requester::in_session(session, &entry.identity).arrived(entry.arrival);
-    let requester = requester.moving(entry.movable.is_some());
+    let requester = requester.passing_on(entry.passing_on());
     let parked = &shard.gateway.process.parked;
     let (mut call, change) = match decide(&shard.call, parked, requester, frame).await {
         Decision::Done(status, text) => return answer::message(status, text),

@@ -135,14 +135,12 @@ impl Arrival<'_> {
             Err(refused) => return denied::refuse_entry(place.and_then(|p| p.dialect.as_deref()), &refused),
         };
         let Some(place) = place else {
-            return match bare {
-                sse::STREAM => sse::stream(shard, identity, &request),
-                _ => {
-                    // The session determines the profile.
-                    let entry = self.entry(0, identity, &request, peer);
-                    Box::pin(sse::messages(shard, entry, request)).await
-                }
-            };
+            if bare == sse::STREAM {
+                return sse::stream(shard, identity, &request);
+            }
+            // The session determines the profile.
+            let entry = self.entry(0, identity, &request, peer);
+            return Box::pin(sse::messages(shard, entry, request)).await;
         };
         let entry = self.entry(place.profile, identity, &request, peer);
         if let Some(denied) = denied::elsewhere(shard, &entry) {

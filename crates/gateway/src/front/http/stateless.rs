@@ -80,7 +80,7 @@ pub(super) async fn answer(
     let parked = &shard.gateway.process.parked;
     let cell = view_of(&shard.call, entry.profile, era, (&entry.identity, &frame)).await;
     let requester = Requester::stateless(cell, &entry.identity, Some(&headers)).arrived(entry.arrival);
-    let requester = requester.moving(entry.movable.is_some());
+    let requester = requester.passing_on(entry.passing_on());
     match decide(&shard.call, parked, requester, frame).await {
         Decision::Done(status, text) => answer::message(status, text),
         Decision::Long(pieces) => answer::passing(Body::rope(pieces)),

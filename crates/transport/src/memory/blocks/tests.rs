@@ -77,12 +77,16 @@ fn a_thread_keeps_a_limited_number_of_blocks_and_bytes() {
     for size in [SMALLEST, 2_000, LARGEST] {
         let blocks: Vec<_> = (0..BLOCKS * 2).map(|_| allocate(size)).collect();
         let before = kept_bytes();
-        blocks.into_iter().for_each(|block| free(block, size));
+        for block in blocks {
+            free(block, size);
+        }
         assert_eq!(kept_bytes() - before, usize::from(BLOCKS) * rounded(size));
     }
     for size in (SMALLEST..LARGEST).step_by(STEP) {
         let blocks: Vec<_> = (0..BLOCKS).map(|_| allocate(size)).collect();
-        blocks.into_iter().for_each(|block| free(block, size));
+        for block in blocks {
+            free(block, size);
+        }
     }
     assert!(kept_bytes() <= BYTES && kept_bytes() > BYTES - LARGEST, "{}", kept_bytes());
     drop(keeping);

@@ -89,11 +89,8 @@ async fn send(
     let mut sent = Request::new(request.body);
     (*sent.method_mut(), *sent.uri_mut()) = (request.method, uri);
     let headers = sent.headers_mut();
-    headers.extend(
-        request.headers.iter().filter_map(|(name, value)| {
-            (!OF_CONNECTION.contains(name)).then(|| (name.clone(), value.clone()))
-        }),
-    );
+    let passed = request.headers.iter().filter(|(name, _)| !OF_CONNECTION.contains(name));
+    headers.extend(passed.map(|(name, value)| (name.clone(), value.clone())));
     headers.insert(&NOTE, note);
     let route = Route { proxy: ProxyUse::Direct, trust: Some(to.trust.clone()) };
     let failed = |error: ClientError| {
