@@ -16,6 +16,7 @@ use crate::families::StoreKeys;
 use crate::following::follow;
 use crate::homes::{self, FoundHome, Home, HomeOwner, KnownHomes};
 use crate::member::{SharedKeys, SharedSessions};
+use crate::peer_table::PeerTable;
 use crate::peers::{self, PassedOn, Peer};
 use crate::publishing::publish;
 use crate::replicas::{self, Replica};
@@ -44,7 +45,7 @@ pub(crate) struct Membership {
     /// The replicas that were alive at the last heartbeat; none while the store cannot be used.
     pub(crate) replicas: ArcSwap<Vec<Replica>>,
     /// The replicas to which requests can be passed on. While the store cannot be used, they stay known.
-    pub(crate) peers: ArcSwap<Vec<Peer>>,
+    pub(crate) peers: PeerTable,
     /// The time at which the list of replicas was last read because of an unknown number.
     read: tokio::sync::Mutex<Option<Instant>>,
     pub(crate) homes: KnownHomes,
@@ -86,7 +87,7 @@ impl Cluster {
             id: settings.id,
             me: settings.replica(now_ms()),
             replicas: ArcSwap::default(),
-            peers: ArcSwap::default(),
+            peers: PeerTable::default(),
             read: tokio::sync::Mutex::default(),
             homes: KnownHomes::default(),
             outbox: Mutex::default(),
@@ -162,44 +163,43 @@ impl Cluster {
         self.membership.id
     }
 
-    /// Returns another replica to which requests can be passed on. A replica that has just started may not be in this replica's
-    /// table, so the store is asked for it.
+    /// Returns another replica to which requests can be passed on.
     pub async fn peer(&self, id: u64) -> Option<Peer> {
-        let Membership { store, keys, values, peers, .. } = &*self.membership;
-        if id == self.id() {
-            return None;
-        }
-        if let Some(known) = peers.load().iter().find(|peer| peer.id == id) {
-            return Some(known.clone());
-        }
-        let ids = [format!("{id:016x}")];
-        let reply = store.one(replicas::read(keys, &ids), READ).await.ok()?;
-        let new = replicas::alive(keys, values, &ids, &reply).first().and_then(Peer::of)?;
-        peers.rcu(|known| known.iter().chain([&new]).cloned().collect::<Vec<_>>());
-        Some(new)
+        if id == self.id() { None } else { self.find(|peer| peer.id == id).await }
     }
 
-    /// Returns the replica with this short number, if it is another one to which requests can be passed on. If this replica does not
-    /// know the number, it reads the list of replicas, but only a few times a second: anybody can make up numbers.
+    /// Returns the replica with this short number, if it is another one to which requests can be passed on.
     pub async fn peer_with_number(&self, number: u32) -> Option<Peer> {
-        if number == peers::short_number(self.id()) {
-            return None;
-        }
-        let known = || {
-            let peers = self.membership.peers.load();
-            peers.iter().find(|peer| peers::short_number(peer.id) == number).cloned()
-        };
-        if let Some(peer) = known() {
+        let is_own = number == peers::short_number(self.id());
+        if is_own { None } else { self.find(|peer| peers::short_number(peer.id) == number).await }
+    }
+
+    /// Returns the first replica with a property. A replica that has just started may not be known yet, so the list of replicas is read
+    /// if none is found, but only a few times a second: anybody can make up numbers.
+    async fn find(&self, is_wanted: impl Fn(&Peer) -> bool) -> Option<Peer> {
+        let Membership { peers, read, .. } = &*self.membership;
+        if let Some(peer) = peers.find(&is_wanted) {
             return Some(peer);
         }
-        let mut read = self.membership.read.lock().await;
-        let found = known();
+        let mut read = read.lock().await;
+        let found = peers.find(&is_wanted);
         if found.is_some() || read.is_some_and(|read| read.elapsed() < PEERS_EVERY) {
             return found;
         }
         *read = Some(Instant::now());
         self.membership.read_replicas(READ).await.ok()?;
-        known()
+        peers.find(is_wanted)
+    }
+
+    /// Forgets a replica that could not be reached, if it has signed off or has not reported for too long.
+    pub async fn forget_if_gone(&self, peer: &Peer) {
+        let Membership { store, keys, values, peers, .. } = &*self.membership;
+        let ids = [format!("{:016x}", peer.id)];
+        if let Ok(reply) = store.one(replicas::read(keys, &ids), READ).await
+            && replicas::alive(keys, values, &ids, &reply).is_empty()
+        {
+            peers.forget(peer.id, Instant::now());
+        }
     }
 
     /// Returns the replica that has the process of an owner, if it is another one. If nobody has it, or if the replica that had it is
@@ -228,31 +228,32 @@ impl Cluster {
     /// Asks the store for the home of an owner.
     async fn ask_for_home(&self, owner: &HomeOwner) -> Result<Home, StoreError> {
         let Membership { store, keys, values, me, .. } = &*self.membership;
-        let Some(claim) = homes::claim(keys, values, owner, &me.id) else { return Ok(Home::Here) };
-        // Keeping the home alive in the same exchange does no harm to the home of another replica.
-        let replies = store.run(vec![claim, homes::keep(keys, owner)], READ).await?;
-        let reply = replies.first().unwrap_or(&StoreReply::Nil);
-        let FoundHome::At(replica, sealed) = homes::found(keys, values, owner, (reply, &me.id)) else {
-            return Ok(Home::Here);
-        };
-        if let Ok(id) = u64::from_str_radix(&replica, 16)
-            && self.peer(id).await.is_some()
-        {
-            return Ok(Home::At(id));
+        // The second attempt is for the case that another replica replaces the same home at the same time.
+        for _ in 0..2 {
+            let Some(claim) = homes::claim(keys, values, owner, &me.id) else { return Ok(Home::Here) };
+            // Keeping the home alive in the same exchange does no harm to the home of another replica.
+            let replies = store.run(vec![claim, homes::keep(keys, owner)], READ).await?;
+            let reply = replies.first().unwrap_or(&StoreReply::Nil);
+            let FoundHome::At(replica, sealed) = homes::found(keys, values, owner, (reply, &me.id)) else {
+                return Ok(Home::Here);
+            };
+            if let Ok(id) = u64::from_str_radix(&replica, 16)
+                && self.peer(id).await.is_some()
+            {
+                return Ok(Home::At(id));
+            }
+            let replace = homes::replace(keys, values, (owner, &sealed), &me.id);
+            let Some(replace) = replace else { return Ok(Home::Here) };
+            if store.one(replace, READ).await? == StoreReply::Integer(1) {
+                return Ok(Home::Here);
+            }
         }
-        let Some(replace) = homes::replace(keys, values, (owner, &sealed), &me.id) else {
-            return Ok(Home::Here);
-        };
-        match store.one(replace, READ).await? {
-            StoreReply::Integer(1) => Ok(Home::Here),
-            // Another replica was faster; its name is read with the next request.
-            _ => Err(StoreError::Refused("another gateway was faster".to_owned())),
-        }
+        Err(StoreError::Refused("other gateways were faster twice".to_owned()))
     }
 
     /// Returns true if a replica is no longer alive. Without the store, every replica that was alive counts as alive.
     pub fn is_gone(&self, peer: &Peer) -> bool {
-        !self.membership.peers.load().iter().any(|known| known.id == peer.id)
+        self.membership.peers.find(|known| known.id == peer.id).is_none()
     }
 
     /// Seals the note for a request that is passed on to another replica; `None` if the random number generator fails.

@@ -9,7 +9,7 @@
 //! | `replica:ID` | a replica's description of itself | [`REPLICA_LIFE`] after its last heartbeat |
 //! | `keys` | the API keys, by their digests | never |
 //! | `session:ID` | what a client has sent in its session | with the session |
-//! | `home:OWNER` | the replica that has the process of an owner | 15 minutes after its last use |
+//! | `home:OWNER` | the replica that has the process of an owner | two hours after its last use |
 //! | `ended:ID` | the end of a session | an hour after the session would have expired |
 
 use std::time::Duration;

@@ -8,8 +8,8 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::api_keys::KeyExchange;
 use crate::cluster::{Membership, WRITE, now_ms};
+use crate::homes;
 use crate::notices::{self, Notice};
-use crate::peers::Peer;
 use crate::replicas::{self, Replica};
 use crate::resp::{StoreCommand, StoreReply};
 use crate::sessions;
@@ -111,6 +111,7 @@ struct ClusterFollower {
 impl ClusterFollower {
     async fn step(&mut self) -> Result<(), StoreError> {
         if !self.is_joined {
+            self.membership.peers.joined(std::time::Instant::now());
             self.join().await?;
             self.is_joined = true;
             self.next_beat = Instant::now();
@@ -158,6 +159,10 @@ impl ClusterFollower {
                 "the cluster's store has lost its data; this gateway writes its own sessions and keys to it again"
             );
             sessions.store_again();
+            let claims = homes::claims(keys, values, &self.membership.homes.here(), &me.id);
+            for claims in claims.chunks(ENDS_AT_ONCE) {
+                store.run(claims.to_vec(), WHOLE).await?;
+            }
         }
         if gap != Gap::None {
             self.check_sessions().await?;
@@ -247,7 +252,7 @@ impl Membership {
         }
         let read = store.one(replicas::read(keys, ids), within).await?;
         let alive = replicas::alive(keys, values, ids, &read);
-        peers.store(Arc::new(Peer::among(&alive, me, &peers.load())));
+        peers.take(&alive, me, std::time::Instant::now());
         self.replicas.store(Arc::new(alive));
         Ok(())
     }

@@ -15,14 +15,14 @@ use crate::sealed::SealedValues;
 /// A digest that names an owner.
 pub type HomeOwner = [u8; 16];
 
-/// The time for which the store remembers a home after its last use.
-const LIFE: Duration = Duration::from_mins(15);
+/// The time for which the store remembers a home after its last use. It is longer than unused sessions and processes are kept.
+const LIFE: Duration = Duration::from_hours(2);
 
 /// The time for which a replica relies on an answer of the store: that it is the home itself, and that another replica is the home.
 const OWN: Duration = Duration::from_mins(1);
 const OTHERS: Duration = Duration::from_secs(5);
 
-/// The maximum number of homes that a replica remembers. Above it, those that it has to ask for again are forgotten.
+/// The maximum number of homes that a replica remembers. Above it, the replica forgets all of them, and asks the store again.
 const MOST: usize = 100_000;
 
 /// Replaces a value only if it has not changed. The arguments are the old value, the new value and its life in milliseconds.
@@ -69,15 +69,20 @@ impl KnownHomes {
         self.0.lock().get(owner).map(|(home, _)| *home)
     }
 
+    /// Returns the owners whose home is this replica.
+    pub(crate) fn here(&self) -> Vec<HomeOwner> {
+        let homes = self.0.lock();
+        homes.iter().filter(|(_, (home, _))| *home == Home::Here).map(|(owner, _)| *owner).collect()
+    }
+
     /// Remembers the home of an owner.
     pub(crate) fn learn(&self, owner: HomeOwner, home: Home, now: Instant) {
         let mut homes = self.0.lock();
+        // The store knows what is forgotten here.
         if homes.len() >= MOST {
-            homes.retain(|_, known| is_recent(known, now));
+            homes.clear();
         }
-        if homes.len() < MOST {
-            homes.insert(owner, (home, now));
-        }
+        homes.insert(owner, (home, now));
     }
 }
 
@@ -99,6 +104,16 @@ pub(crate) fn claim(
     Some(
         StoreCommand::new("SET").arg(key).arg(sealed).arg("NX").arg("GET").arg("PX").number(LIFE.as_millis()),
     )
+}
+
+/// Returns the commands by which the replica `me` writes itself as the home of its owners into a store that has lost its data.
+pub(crate) fn claims(
+    keys: &StoreKeys,
+    values: &SealedValues,
+    owners: &[HomeOwner],
+    me: &str,
+) -> Vec<StoreCommand> {
+    owners.iter().filter_map(|owner| claim(keys, values, owner, me)).collect()
 }
 
 /// Returns the command that lets the home of the replica `me` live longer.
@@ -150,7 +165,7 @@ mod tests {
         let (keys, values) = cluster();
         let command = parts(&claim(&keys, &values, &OWNER, "00000000000000aa").unwrap());
         assert_eq!(command[..2], ["SET", "test:home:07070707070707070707070707070707"]);
-        assert_eq!(command[3..], ["NX", "GET", "PX", "900000"]);
+        assert_eq!(command[3..], ["NX", "GET", "PX", "7200000"]);
         let found = |reply: &StoreReply, me| found(&keys, &values, &OWNER, (reply, me));
         assert_eq!(found(&StoreReply::Nil, "00000000000000aa"), FoundHome::Here);
         let stored = text(&command[2]);
@@ -169,7 +184,7 @@ mod tests {
         let (keys, values) = cluster();
         let command = parts(&replace(&keys, &values, (&OWNER, b"before"), "00000000000000bb").unwrap());
         assert_eq!((command[0].as_str(), command[2].as_str(), command[4].as_str()), ("EVAL", "1", "before"));
-        assert_eq!(command[6], "900000");
+        assert_eq!(command[6], "7200000");
     }
 
     #[test]

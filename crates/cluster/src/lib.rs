@@ -9,7 +9,7 @@
 //! | `settings` | the settings of a replica |
 //! | `member` | what the gateway provides |
 //! | `sessions`, `api_keys`, `replicas`, `homes`, `notices` | what is shared: each as commands and replies (pure) |
-//! | [`peers`], `peer_door` | requests that a replica passes on to another; its address and key for them |
+//! | [`peers`], `peer_door`, `peer_table` | requests that a replica passes on to another; its address and key for them; the known replicas |
 //! | `families` | the names in the store, as a table |
 //! | `sealed` | values under the key ring |
 //! | `valkey` | the connection to the store |
@@ -23,6 +23,7 @@ mod homes;
 mod member;
 mod notices;
 mod peer_door;
+mod peer_table;
 pub mod peers;
 mod publishing;
 mod replicas;

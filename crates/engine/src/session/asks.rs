@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use proto::bridge::input::Question;
 use proto::json::Splice;
-use proto::mcp::meta;
-use proto::rpc::{Frame, FrameLimits, Id};
+use proto::mcp::{Notice, meta};
+use proto::rpc::{Frame, FrameKind, FrameLimits, Id};
 
 /// A question that waits for the client's answer; `L` identifies the link that it came from.
 #[derive(Debug)]
@@ -48,9 +48,18 @@ pub enum AskFault {
 /// together stay exact in JavaScript.
 const COUNT_BITS: u32 = 32;
 
-/// Returns the number of the process that asked the question with this id.
-pub fn asking_process(id: &Id) -> Option<u32> {
-    u32::try_from(id.as_number()? >> COUNT_BITS).ok()
+/// Returns the number of the process that asked the question to which a message of a client belongs: the answer, or a notification of
+/// progress.
+pub fn asking_process(message: &Frame) -> Option<u32> {
+    let number = match message.kind() {
+        FrameKind::Response | FrameKind::Error => message.id()?.as_number()?,
+        FrameKind::Notification if message.method() == Notice::Progress.name() => {
+            let token = message.param("progressToken").ok().flatten()?.of(message.text());
+            std::str::from_utf8(token).ok()?.parse().ok()?
+        }
+        _ => return None,
+    };
+    u32::try_from(number >> COUNT_BITS).ok()
 }
 
 /// The open questions to one client.

@@ -104,9 +104,11 @@ impl Serving {
     /// a connection may carry many requests at once.
     pub(crate) fn of_peers(threads: usize, limits: &Limits, tls: Option<ServerTls>) -> Self {
         let serving = Self::new(threads, limits, tls);
-        serving
-            .limits
-            .set(ServerLimits { max_streams: PEER_STREAMS, ..ServerLimits::clone(&serving.limits.get()) });
+        serving.limits.set(ServerLimits {
+            max_streams: PEER_STREAMS,
+            max_resets: PEER_STREAMS as usize,
+            ..ServerLimits::clone(&serving.limits.get())
+        });
         serving
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
-use transport::net::client::{Client, ClientLimits, Trust};
+use transport::net::client::{Client, ClientLimits, Http2Limits, Trust};
 use upstream::Egress;
 
 use crate::call::CallContext;
@@ -21,6 +21,12 @@ const PEER_CONNECT: Duration = Duration::from_secs(2);
 
 /// The maximum number of requests and streams that a thread passes on to another gateway at once.
 const PEER_REQUESTS: usize = 10_000;
+
+/// The interval of pings to another gateway while requests are running there, and the time within which each ping must be answered.
+const PEER_PINGS: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(1));
+
+/// The receive windows of a request and of a connection, in bytes: a thousand clients that do not read use up a connection's window.
+const PEER_WINDOWS: (u32, u32) = (64 << 10, 64 << 20);
 
 /// A thread's handle to the gateway that was current when the handle was taken, with the thread's own connections to
 /// upstreams.
@@ -68,8 +74,7 @@ impl Thread {
         let (list, newest) = &mut *gateway.process.threads.0.lock();
         // The gateway may have been replaced since the thread was started.
         let gateway = newest.upgrade().unwrap_or_else(|| gateway.clone());
-        let limits = ClientLimits { connect_timeout: PEER_CONNECT, ..ClientLimits::default() };
-        let peers = Client::new(ClientLimits { max_in_use: PEER_REQUESTS, ..limits }, Trust::default());
+        let peers = Client::new(peer_limits(), Trust::default());
         let thread = Arc::new_cyclic(|own: &Weak<Self>| {
             let now = ArcSwap::from_pointee(state(gateway.clone(), (&client, &peers), own));
             Self { client, peers, own: own.clone(), now }
@@ -86,6 +91,17 @@ impl Thread {
     fn take(&self, gateway: &Arc<Gateway>) {
         self.client.set_connect_timeout(gateway.snapshot.limits.connect_timeout);
         self.now.store(Arc::new(state(gateway.clone(), (&self.client, &self.peers), &self.own)));
+    }
+}
+
+/// Returns the limits of connections to the other gateways of the cluster. All requests of a thread share one connection to each of them,
+/// so clients that read slowly must not use up its window, and a gateway that does not answer must be noticed soon.
+fn peer_limits() -> ClientLimits {
+    ClientLimits {
+        connect_timeout: PEER_CONNECT,
+        max_in_use: PEER_REQUESTS,
+        http2: Http2Limits { ping: PEER_PINGS, windows: PEER_WINDOWS },
+        ..ClientLimits::default()
     }
 }
 

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cluster::peers::short_number;
 use cluster::{Cluster, ClusterMembers, ClusterSettings, ClusterStore, SharedKeys, SharedSessions};
 use engine::exchange::Sealer as _;
 use parking_lot::Mutex;
@@ -37,9 +36,6 @@ pub(super) async fn join(thread: &Arc<Thread>) -> Result<(), BoxError> {
         .await
         .map_err(|unfit| format!("cluster.store: the store cannot be used: {unfit}; {}", unfit.help()))?;
     tracing::info!(replica = %cluster.me().name, id = %cluster.me().id, "joined the cluster");
-    if cluster.me().door.is_some() {
-        gateway.process.session.sealer.write_number(short_number(cluster.id()));
-    }
     // This is the only place that sets it.
     let _ = gateway.process.session.cluster.set(Arc::new(cluster));
     Ok(())

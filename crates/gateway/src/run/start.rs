@@ -187,14 +187,20 @@ async fn serve_all(
         let Some((metrics, sockets)) = metrics else { return Ok(()) };
         serve_sockets(&metrics, sockets, stop, || service.of_metrics()).await
     };
-    let others = serve_sockets(&peers.0, peers.1, stop, || PeerService::new(service.clone()));
-    let (outcome, of_scrapers, of_others, of_local) = tokio::join!(
-        serve_sockets(serving, sockets, stop, || service.clone()),
-        scrapers,
-        others,
-        local.serve(service, serving, stop)
-    );
-    outcome.and(of_scrapers).and(of_others).and(of_local)
+    // While requests are still running here, other gateways pass on what these requests wait for.
+    let drained = Stop::new();
+    let own = async {
+        let ended = tokio::join!(
+            serve_sockets(serving, sockets, stop, || service.clone()),
+            scrapers,
+            local.serve(service, serving, stop)
+        );
+        drained.stop();
+        ended.0.and(ended.1).and(ended.2)
+    };
+    let others = serve_sockets(&peers.0, peers.1, &drained, || PeerService::new(service.clone()));
+    let (outcome, of_others) = tokio::join!(own, others);
+    outcome.and(of_others)
 }
 
 /// Serves the sockets that a thread receives, until the gateway stops; an error in one of them stops the gateway.

@@ -41,9 +41,7 @@ use super::unread::UnreadBody;
 const PING_EVERY: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The number of HTTP/2 streams that a client may open and reset before the resets are processed ("rapid reset",
-/// CVE-2023-44487), and the number of protocol errors that are answered before the connection is closed.
-const PENDING_RESETS: usize = 20;
+/// The number of protocol errors that are answered before an HTTP/2 connection is closed.
 const ERROR_RESETS: usize = 128;
 
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
@@ -88,8 +86,8 @@ impl Protocols {
             .keep_alive_timeout(PING_TIMEOUT)
             .max_concurrent_streams(limits.max_streams)
             .max_header_list_size(u32::try_from(limits.max_header_bytes).unwrap_or(u32::MAX))
-            .max_pending_accept_reset_streams(PENDING_RESETS)
-            .max_local_error_reset_streams(ERROR_RESETS)
+            .max_pending_accept_reset_streams(limits.max_resets)
+            .max_local_error_reset_streams(limits.max_resets.max(ERROR_RESETS))
             .max_send_buf_size(BUFFER);
         let tls = limits.tls.clone().map(|tls| Secured { tls, handshakes: Handshakes::default() });
         Self { http1, http2, tls }

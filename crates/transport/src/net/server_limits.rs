@@ -29,6 +29,9 @@ pub struct ServerLimits {
     pub max_header_bytes: usize,
     /// The maximum number of concurrent requests on one HTTP/2 connection.
     pub max_streams: u32,
+    /// The number of HTTP/2 streams that a client may open and reset before the resets are processed ("rapid reset",
+    /// CVE-2023-44487); more of them close the connection.
+    pub max_resets: usize,
     /// The TLS settings; `None` for plain text.
     pub tls: Option<ServerTls>,
 }
@@ -66,6 +69,7 @@ impl Default for ServerLimits {
             max_headers: 100,
             max_header_bytes: 32 * 1024,
             max_streams: 128,
+            max_resets: 20,
             tls: None,
         }
     }

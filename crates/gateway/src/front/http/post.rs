@@ -193,6 +193,11 @@ async fn in_session(
     if frame.kind() != FrameKind::Notification || frame.method() != Notice::Initialized.name() {
         session.touch();
     }
+    if frame.kind() != FrameKind::Request
+        && let Some((movable, peer)) = asked_elsewhere(shard, entry, &frame).await
+    {
+        return Box::pin(move_to(shard, movable, headers, &frame, &peer)).await;
+    }
     match frame.kind() {
         FrameKind::Request => request(shard, entry, headers, session, frame).await,
         FrameKind::Notification => {
@@ -200,24 +205,21 @@ async fn in_session(
             answer::empty(StatusCode::ACCEPTED)
         }
         FrameKind::Response | FrameKind::Error => {
-            if let Some((movable, peer)) = asked_elsewhere(shard, entry, &frame).await {
-                return Box::pin(move_to(shard, movable, headers, &frame, &peer)).await;
-            }
             response(&shard.call, session, &frame);
             answer::empty(StatusCode::ACCEPTED)
         }
     }
 }
 
-/// Returns the other gateway of the cluster that sent the question to which a message is the answer. The number of the gateway is
-/// a part of the question's id.
+/// Returns the other gateway of the cluster that sent the question to which a message belongs. The number of the gateway is a part of
+/// the question's id.
 async fn asked_elsewhere<'e>(
     shard: &Shard,
     entry: &'e AdmittedRequest,
-    answer: &Frame,
+    message: &Frame,
 ) -> Option<(&'e MovableRequest, Peer)> {
     let movable = entry.movable.as_deref()?;
-    let number = asking_process(answer.id()?)?;
+    let number = asking_process(message)?;
     // Boxed, because a call has the same future.
     Some((movable, Box::pin(passing_on::numbered(shard, number)).await?))
 }

@@ -309,7 +309,8 @@ pub(super) async fn post(
         Err(e) if e.id.is_none() => return answer::message(400, Fault::from(&e).response(None)),
         posted => posted,
     };
-    let entry = AdmittedRequest { profile: door.profile, ..entry };
+    // Only this gateway knows the session's profile, so only this gateway counts the message.
+    let entry = AdmittedRequest { profile: door.profile, is_passed_on: false, ..entry };
     let verdict = match limited::count_all(shard, &entry, &head.headers, posted.as_ref().ok()).await {
         Ok(verdict) => verdict,
         Err(refusal) => return *refusal,

@@ -24,6 +24,25 @@ pub struct ClientLimits {
     /// The addresses to which connections may lead. A name is resolved first, and rejected if any of its addresses is
     /// not allowed; the connection then uses an address that was checked.
     pub reach: Reach,
+    /// The settings of HTTP/2 connections.
+    pub http2: Http2Limits,
+}
+
+/// The settings of HTTP/2 connections.
+#[derive(Clone, Copy, Debug)]
+pub struct Http2Limits {
+    /// The interval between pings while requests are running, and the time within which each ping must be answered.
+    pub ping: (Duration, Duration),
+    /// The receive windows of a stream and of a connection, in bytes. They limit the bytes that one stream or one connection can make
+    /// Dragoman buffer.
+    pub windows: (u32, u32),
+}
+
+impl Default for Http2Limits {
+    fn default() -> Self {
+        let ping = (Duration::from_secs(30), Duration::from_secs(20));
+        Self { ping, windows: (256 * 1024, 1024 * 1024) }
+    }
 }
 
 impl Default for ClientLimits {
@@ -36,6 +55,7 @@ impl Default for ClientLimits {
             max_headers: 100,
             max_header_bytes: 64 * 1024,
             reach: Reach::All,
+            http2: Http2Limits::default(),
         }
     }
 }

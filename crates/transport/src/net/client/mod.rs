@@ -53,7 +53,7 @@ pub use answer::ResponseBody;
 pub use byte_stream::{ByteStream, connect_bytes};
 pub use error::{ClientError, WireError};
 pub use http1::Template;
-pub use limits::{ClientLimits, Protocol, Replay};
+pub use limits::{ClientLimits, Http2Limits, Protocol, Replay};
 pub use public::{Reach, is_public};
 pub use request_body::{PieceSource, RequestBody, StreamedBody};
 pub use route::{ProxyUse, Route, environment_proxies};

@@ -34,13 +34,6 @@ const KEEP_ALIVE_MARGIN: Duration = Duration::from_secs(1);
 /// whether the server has read the request.
 const UNANNOUNCED: Duration = Duration::from_secs(4);
 
-/// HTTP/2: the interval between pings while requests are running, and the receive windows, which limit the bytes that
-/// one stream or one connection can make Dragoman buffer.
-const PING_EVERY: Duration = Duration::from_secs(30);
-const PING_TIMEOUT: Duration = Duration::from_secs(20);
-const STREAM_WINDOW: u32 = 256 * 1024;
-const CONNECTION_WINDOW: u32 = 1024 * 1024;
-
 /// The state of one origin.
 pub(super) struct OriginState {
     target: ConnectTarget,
@@ -252,10 +245,10 @@ impl OriginState {
         }
         let handshake = http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
-            .keep_alive_interval(PING_EVERY)
-            .keep_alive_timeout(PING_TIMEOUT)
-            .initial_stream_window_size(STREAM_WINDOW)
-            .initial_connection_window_size(CONNECTION_WINDOW)
+            .keep_alive_interval(self.limits.http2.ping.0)
+            .keep_alive_timeout(self.limits.http2.ping.1)
+            .initial_stream_window_size(self.limits.http2.windows.0)
+            .initial_connection_window_size(self.limits.http2.windows.1)
             .max_header_list_size(u32::try_from(self.limits.max_header_bytes).unwrap_or(u32::MAX))
             .handshake(TokioIo::new(wire));
         let (sender, connection) =

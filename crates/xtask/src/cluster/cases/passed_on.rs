@@ -21,6 +21,11 @@ pub(super) const ALL: &[Case] = &[
         title: "a session with a process of its own has the same one at every replica, until the replica with the process is killed",
         run: own_process,
     },
+    Case {
+        name: "passed-on-store",
+        title: "the store is killed and comes back empty: calls that were passed on go on, and sessions keep their processes",
+        run: lost_store,
+    },
 ];
 
 /// The number of calls of each client for each server.
@@ -104,6 +109,37 @@ fn own_process(rig: &mut Rig<'_>) -> Result<String, String> {
         homes.len(),
         took.as_millis()
     ))
+}
+
+/// The duration of the calls during which the store is lost, in milliseconds.
+const LONG_CALL: u64 = 6000;
+
+fn lost_store(rig: &mut Rig<'_>) -> Result<String, String> {
+    let kid = rig.stage.upstream("kid", &[])?;
+    let mut entry = kid.over_stdio();
+    entry["affinity"] = json!("session");
+    rig.start_passing_on(&json!({ "kid": entry }))?;
+    let clients = clients(rig, 6, &session_eras())?;
+    let homes = processes(&kid, &nonces(&clients, CALLS)?)?;
+    let store = &mut rig.store;
+    thread::scope(|scope| {
+        let calls: Vec<_> = clients
+            .iter()
+            .map(|client| scope.spawn(|| client.call("kid__late", json!({ "ms": LONG_CALL }), SOON)))
+            .collect();
+        thread::sleep(Duration::from_secs(1));
+        store.kill();
+        store.start_again()?;
+        calls.into_iter().try_for_each(|call| {
+            let called = call.join().map_err(|_| "a client panicked")?;
+            called.text().map(drop)
+        })
+    })?;
+    let after = processes(&kid, &nonces(&clients, CALLS)?)?;
+    if after != homes {
+        return Err(format!("the processes {homes:?} became {after:?}"));
+    }
+    Ok(format!("{} sessions kept their processes", homes.len()))
 }
 
 /// Lets each client call its process, and returns the nonces of its calls.

@@ -67,6 +67,8 @@ pub(in crate::front::http) async fn pass_on(
     match sent {
         Ok(response) => passed_back(response),
         Err(may_be_executed) => {
+            // If the other gateway has signed off, the next attempt goes elsewhere.
+            cluster.forget_if_gone(to).await;
             let fault = unreachable(&to.name, may_be_executed);
             answer::message(fault.status.unwrap_or(503), fault.response(id))
         }
