@@ -26,16 +26,11 @@ struct KnownPeer {
 }
 
 /// The other replicas that this replica knows.
+#[derive(Default)]
 pub(crate) struct PeerTable {
     known: ArcSwap<Vec<KnownPeer>>,
     /// The time at which the store became usable.
     joined: Mutex<Option<Instant>>,
-}
-
-impl Default for PeerTable {
-    fn default() -> Self {
-        Self { known: ArcSwap::default(), joined: Mutex::default() }
-    }
 }
 
 impl PeerTable {

@@ -7,10 +7,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use cluster::PeerDoor;
-use cluster::peers::short_number;
 use config::{Link, Metrics};
 use engine::Snapshot;
-use engine::exchange::Sealer as _;
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use transport::net::Stop;
@@ -135,10 +133,8 @@ impl ProcessState {
             let store: Arc<dyn CatalogueStore> = catalogues.clone();
             upstreams.restore(&store);
         }
-        let sealer = StateSealer::new(outside.key_ring.seal.clone(), &egress)?;
-        if outside.peer_door.is_some() {
-            sealer.write_number(short_number(sealer.epoch()));
-        }
+        let has_peers = outside.peer_door.is_some();
+        let sealer = StateSealer::new(outside.key_ring.seal.clone(), &egress, has_peers)?;
         let sessions =
             KeptSessions::open(outside.folder.as_deref().filter(|_| keeps_sessions), limits.session_lifetime);
         let store = sessions.clone().map(|sessions| -> Arc<dyn SessionStore> { sessions });

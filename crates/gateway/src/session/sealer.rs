@@ -1,8 +1,8 @@
 //! Seals states that pass through clients, and assigns their numbers. This module must not know their content.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
+use cluster::peers::short_number;
 use engine::exchange::Sealer;
 use upstream::{EgressProcess, NO_RANDOM};
 
@@ -15,29 +15,25 @@ pub(crate) struct StateSealer {
     keys: Arc<EgressProcess>,
     epoch: u64,
     /// The number by which the other gateways of a cluster recognize this process in ids; 0 without other gateways.
-    short_number: AtomicU32,
+    short_number: u32,
 }
 
 impl StateSealer {
-    /// Creates the sealer of this process.
+    /// Creates the sealer of this process. `has_peers` is true if other gateways of a cluster pass requests on to it.
     ///
     /// # Errors
     /// Fails if the operating system's random number generator fails.
-    pub(crate) fn new(seal: Arc<Seal>, keys: &Arc<EgressProcess>) -> Result<Self, String> {
+    pub(crate) fn new(seal: Arc<Seal>, keys: &Arc<EgressProcess>, has_peers: bool) -> Result<Self, String> {
         let epoch = random_number().map_err(|_| NO_RANDOM.to_owned())?;
-        Ok(Self { seal, keys: keys.clone(), epoch, short_number: AtomicU32::new(0) })
+        let short_number = if has_peers { short_number(epoch) } else { 0 };
+        Ok(Self { seal, keys: keys.clone(), epoch, short_number })
     }
 }
 
 impl StateSealer {
-    /// Writes this number into the ids of questions and events from now on, so that other gateways recognize this process.
-    pub(crate) fn write_number(&self, short_number: u32) {
-        self.short_number.store(short_number, Ordering::Relaxed);
-    }
-
     /// Returns the number that ids of questions and events contain; 0 without other gateways.
     pub(crate) fn short_number(&self) -> u32 {
-        self.short_number.load(Ordering::Relaxed)
+        self.short_number
     }
 
     /// Creates the id of a session.

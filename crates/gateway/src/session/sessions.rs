@@ -223,7 +223,8 @@ mod tests {
             can_be_asked: false,
         };
         let sealer = Arc::new(
-            StateSealer::new(Arc::new(seal::tests::random()), &EgressProcess::new(1, Stop::new())).unwrap(),
+            StateSealer::new(Arc::new(seal::tests::random()), &EgressProcess::new(1, Stop::new()), false)
+                .unwrap(),
         );
         let (id, identity) = (id.into(), identity.clone());
         let (era, channel) =
