@@ -184,6 +184,8 @@ impl Call {
             self.connection.held = None;
         }
         match self.sent_after(pause, &outbound).await {
+            // The server came back with another version; the exchange sends the request anew in this version.
+            CallInput::Replied(Err(LinkError::OtherEra { speaks, .. })) if self.rewrite(speaks) => None,
             CallInput::Replied(Err(error)) => match self.pause_before_resend(&error) {
                 Some(pause) => Box::pin(self.send_again(outbound, pause)).await,
                 None => self.take(CallInput::Replied(Err(error))),
