@@ -13,8 +13,16 @@ use super::ENDS;
 
 /// A call or a list that has ended.
 pub(super) enum Call {
-    Ended { server: &'static str, tool: &'static str, nonce: String, end: End, took: Duration },
+    Ended { server: &'static str, tool: &'static str, nonce: String, end: End, met: Met },
     Listed(Result<(), String>),
+}
+
+/// What else happened to a call.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Met {
+    took: Duration,
+    /// True if the client received a log message meanwhile. A call whose client was told something is not sent again.
+    was_told: bool,
 }
 
 /// The tools that are called; the frequent ones occur twice.
@@ -22,6 +30,10 @@ const TOOLS: [&str; 7] = ["read", "read", "write", "write", "talk", "ask", "late
 /// The tools whose interrupted calls are sent again. `talk` only reads, but is not one of them: the messages that
 /// an interrupted call has already sent would be sent twice.
 const REPEATED: [&str; 2] = ["read", "late"];
+/// The words of an error for a client whose answer to a question came after the end of its call.
+const UNANSWERED: &str = "no longer waiting";
+/// The method of log messages.
+const LOG: &str = "notifications/message";
 /// The words by which an error states whether the request was executed.
 const NOT_EXECUTED: &str = "was not executed";
 const MAYBE: &str = "may have been executed";
@@ -56,9 +68,10 @@ pub(super) fn calls(
         // Some calls chatter more than is kept for a stream.
         let notes = if dice.below(20) == 0 { 500 } else { dice.below(20) };
         let arguments = json!({ "notes": notes, "ms": dice.below(300) });
-        let begun = Instant::now();
+        let (begun, told) = (Instant::now(), client.hearing.count(LOG));
         let called = client.call_with(&format!("{server}__{tool}"), arguments, meta, ENDS);
-        done.push(Call::Ended { server, tool, nonce: called.nonce, end: called.end, took: begun.elapsed() });
+        let met = Met { took: begun.elapsed(), was_told: client.hearing.count(LOG) > told };
+        done.push(Call::Ended { server, tool, nonce: called.nonce, end: called.end, met });
         if dice.below(10) == 0 {
             done.push(Call::Listed(listed(client, names)));
         }
@@ -115,13 +128,13 @@ pub(super) fn judge(done: &[Call], servers: &[(bool, Upstream)], stage: &Stage<'
         );
         let executed = up.executions(|_| true);
         for call in done {
-            let Call::Ended { server, tool, nonce, end, took } = call else { continue };
+            let Call::Ended { server, tool, nonce, end, met } = call else { continue };
             if *server != up.name {
                 continue;
             }
             let is_executed = executed.contains_key(nonce);
             faults.extend(
-                sums.fault(tool, (end, *took), is_executed)
+                sums.fault(tool, (end, *met), is_executed)
                     .map(|why| format!("{server}__{tool} {nonce}: {why}")),
             );
         }
@@ -143,7 +156,7 @@ pub(super) fn judge(done: &[Call], servers: &[(bool, Upstream)], stage: &Stage<'
 
 impl Sums {
     /// Counts a call; returns the fault if the call did not end well.
-    fn fault(&mut self, tool: &str, (end, after): (&End, Duration), is_executed: bool) -> Option<String> {
+    fn fault(&mut self, tool: &str, (end, met): (&End, Met), is_executed: bool) -> Option<String> {
         self.all += 1;
         match end {
             End::Answered(_) => {
@@ -160,15 +173,17 @@ impl Sums {
             }
             End::Failed(why) if !why.contains(OWN_WORDS) => {
                 self.passed_on += 1;
-                is_executed.then(|| format!("refused, but executed: {why}"))
+                // A server whose question is never answered goes on without the answer.
+                let is_unanswered = tool == "ask" && why.contains(UNANSWERED);
+                (is_executed && !is_unanswered).then(|| format!("refused, but executed: {why}"))
             }
             // An earlier attempt may have been executed.
             End::Failed(why) if REPEATED.contains(&tool) && why.contains(PAUSES) && why.contains(MAYBE) => {
                 self.paused += 1;
                 None
             }
-            End::Failed(why) if REPEATED.contains(&tool) && after < PATIENCE => {
-                Some(format!("should have been sent again: {why}"))
+            End::Failed(why) if REPEATED.contains(&tool) && met.took < PATIENCE && !met.was_told => {
+                Some(format!("should have been sent again after {} ms: {why}", met.took.as_millis()))
             }
             End::Failed(why) => {
                 self.interrupted += 1;
