@@ -59,6 +59,8 @@ fn owner(caller: &Caller, upstream: &Upstream) -> Option<HomeOwner> {
             digest.update(format!("{:?}", caller.identity().holder()).as_bytes());
         }
     }
+    // No name contains this byte, so two owners never have the same digest.
+    digest.update(&[0]);
     digest.update(upstream.name().as_bytes());
     digest.finish().as_ref().first_chunk().copied()
 }

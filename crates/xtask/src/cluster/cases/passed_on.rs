@@ -2,7 +2,9 @@
 
 use super::Case;
 use crate::chaos::client::{Client, Era, Way};
+use crate::chaos::process::until;
 use crate::chaos::stage::{SOON, Upstream};
+use crate::cluster::replica::Replica;
 use crate::cluster::rig::{Rig, each, session_eras};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,7 +65,7 @@ fn asked(rig: &mut Rig<'_>) -> Result<String, String> {
         }
     }
     let streams = clients.iter().filter(|client| client.era.way == Way::Sse).count();
-    let passed = rig.replicas.iter().map(|replica| replica.log().matches(PASSED).count()).sum::<usize>();
+    let passed = passed_on(&rig.replicas);
     if passed == 0 {
         return Err("no request was passed on".to_owned());
     }
@@ -73,12 +75,23 @@ fn asked(rig: &mut Rig<'_>) -> Result<String, String> {
 /// The words by which a replica notes in its log that it passes a request on.
 const PASSED: &str = "passing a request on to another gateway";
 
-fn own_process(rig: &mut Rig<'_>) -> Result<String, String> {
+/// Starts replicas with a server of which each session has a process of its own, and opens sessions.
+fn with_own_processes(rig: &mut Rig<'_>) -> Result<(Upstream, Vec<Arc<Client>>), String> {
     let kid = rig.stage.upstream("kid", &[])?;
     let mut entry = kid.over_stdio();
     entry["affinity"] = json!("session");
     rig.start_passing_on(&json!({ "kid": entry }))?;
     let clients = clients(rig, 6, &session_eras())?;
+    Ok((kid, clients))
+}
+
+/// Returns the number of requests that the replicas have passed on.
+fn passed_on(replicas: &[Replica]) -> usize {
+    replicas.iter().map(|replica| replica.log().matches(PASSED).count()).sum()
+}
+
+fn own_process(rig: &mut Rig<'_>) -> Result<String, String> {
+    let (kid, clients) = with_own_processes(rig)?;
     let nonces = nonces(&clients, CALLS * 2)?;
     let homes = processes(&kid, &nonces)?;
     let different: BTreeSet<_> = homes.iter().collect();
@@ -115,19 +128,17 @@ fn own_process(rig: &mut Rig<'_>) -> Result<String, String> {
 const LONG_CALL: u64 = 6000;
 
 fn lost_store(rig: &mut Rig<'_>) -> Result<String, String> {
-    let kid = rig.stage.upstream("kid", &[])?;
-    let mut entry = kid.over_stdio();
-    entry["affinity"] = json!("session");
-    rig.start_passing_on(&json!({ "kid": entry }))?;
-    let clients = clients(rig, 6, &session_eras())?;
+    let (kid, clients) = with_own_processes(rig)?;
     let homes = processes(&kid, &nonces(&clients, CALLS)?)?;
-    let store = &mut rig.store;
+    let (replicas, store) = (&rig.replicas, &mut rig.store);
+    let before = passed_on(replicas);
     thread::scope(|scope| {
         let calls: Vec<_> = clients
             .iter()
             .map(|client| scope.spawn(|| client.call("kid__late", json!({ "ms": LONG_CALL }), SOON)))
             .collect();
-        thread::sleep(Duration::from_secs(1));
+        let begun = until(SOON, || (passed_on(replicas) > before).then_some(()));
+        begun.ok_or("no call was passed on")?;
         store.kill();
         store.start_again()?;
         calls.into_iter().try_for_each(|call| {

@@ -17,9 +17,10 @@ pub(super) enum Call {
     Listed(Result<(), String>),
 }
 
-/// What else happened to a call.
+/// The circumstances of a call that decide whether it had to be sent again.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Met {
+    /// The time from the request to its end.
     took: Duration,
     /// True if the client received a log message meanwhile. A call whose client was told something is not sent again.
     was_told: bool,
