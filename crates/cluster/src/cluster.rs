@@ -163,9 +163,32 @@ impl Cluster {
         self.membership.id
     }
 
-    /// Returns another replica to which requests can be passed on.
+    /// Returns another replica to which requests can be passed on. The number comes from a sealed value, so nobody can make it up, and
+    /// the store is asked for a replica that is not known yet.
     pub async fn peer(&self, id: u64) -> Option<Peer> {
+        let peers = &self.membership.peers;
+        if id == self.id() {
+            return None;
+        }
+        if let Some(known) = peers.find(|peer| peer.id == id) {
+            return Some(known);
+        }
+        let reported = self.reported(id).await.ok()?;
+        peers.add(reported.as_ref().and_then(Peer::of)?, Instant::now());
+        peers.find(|peer| peer.id == id)
+    }
+
+    /// Returns another replica to which requests can be passed on. Anybody can make up the number.
+    pub async fn claimed_peer(&self, id: u64) -> Option<Peer> {
         if id == self.id() { None } else { self.find(|peer| peer.id == id).await }
+    }
+
+    /// Reads the description of a replica that has reported lately.
+    async fn reported(&self, id: u64) -> Result<Option<Replica>, StoreError> {
+        let Membership { store, keys, values, .. } = &*self.membership;
+        let ids = [format!("{id:016x}")];
+        let reply = store.one(replicas::read(keys, &ids), READ).await?;
+        Ok(replicas::alive(keys, values, &ids, &reply).pop())
     }
 
     /// Returns the replica with this short number, if it is another one to which requests can be passed on.
@@ -193,12 +216,8 @@ impl Cluster {
 
     /// Forgets a replica that could not be reached, if it has signed off or has not reported for too long.
     pub async fn forget_if_gone(&self, peer: &Peer) {
-        let Membership { store, keys, values, peers, .. } = &*self.membership;
-        let ids = [format!("{:016x}", peer.id)];
-        if let Ok(reply) = store.one(replicas::read(keys, &ids), READ).await
-            && replicas::alive(keys, values, &ids, &reply).is_empty()
-        {
-            peers.forget(peer.id, Instant::now());
+        if matches!(self.reported(peer.id).await, Ok(None)) {
+            self.membership.peers.forget(peer.id, Instant::now());
         }
     }
 

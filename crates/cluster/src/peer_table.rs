@@ -56,6 +56,15 @@ impl PeerTable {
         self.known.store(Arc::new(next));
     }
 
+    /// Adds a replica that no list has contained yet.
+    pub(crate) fn add(&self, peer: Peer, now: Instant) {
+        let new = KnownPeer { peer, seen: now };
+        self.known.rcu(|known| {
+            let others = known.iter().filter(|known| known.peer.id != new.peer.id);
+            others.chain([&new]).cloned().collect::<Vec<_>>()
+        });
+    }
+
     /// Forgets a replica that the store does not contain and that cannot be reached, unless the store's list may be incomplete.
     pub(crate) fn forget(&self, id: u64, now: Instant) {
         if !self.is_young(now) {
@@ -112,6 +121,9 @@ mod tests {
         assert!(!has(&table, 2) && has(&table, 3));
         table.forget(3, later + Duration::from_secs(3));
         assert!(!has(&table, 3));
+        table.add(Peer::of(&replica(4)).unwrap(), later + Duration::from_secs(3));
+        table.take(&[replica(1)], &replica(1), later + Duration::from_secs(4));
+        assert!(has(&table, 4), "the list was read before the replica reported");
     }
 
     #[test]

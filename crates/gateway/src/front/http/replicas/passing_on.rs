@@ -39,9 +39,9 @@ pub(in crate::front::http) struct OutgoingRequest<'a> {
     pub(in crate::front::http) id: Option<&'a Id>,
 }
 
-/// Returns the other gateway whose process has this number.
+/// Returns the other gateway whose process has this number, which a client has sent.
 pub(in crate::front::http) async fn process(shard: &Shard, id: u64) -> Option<Peer> {
-    members(shard)?.peer(id).await
+    members(shard)?.claimed_peer(id).await
 }
 
 /// Returns the other gateway with this short number.
