@@ -103,7 +103,13 @@ impl Visit {
             // An undecided check is not a failure.
             "mcpcheck" => good && !said.lines().any(|line| line.starts_with("? ")),
             "mcp-ssrf-check" => good,
-            _ => return cases(said, good),
+            _ => {
+                let tally = cases(said, good);
+                if tally.failed > 0 && !said.lines().any(|line| line.starts_with("not ok ")) {
+                    log.note(&format!("not ok {}: the script ended before its cases did", self.title()));
+                }
+                return tally;
+            }
         };
         log.note(&format!("{} {} {}", if good { "ok" } else { "not ok" }, self.client, self.era));
         Tally::one(good)

@@ -86,7 +86,11 @@ impl Log {
             return Err(format!("`{what}` did not end within the step's deadline and was killed"));
         };
         let status = status.map_err(|error| format!("`{what}`: {error}"))?;
-        Ok((status.success(), self.text_from(start)))
+        let said = self.text_from(start);
+        if !status.success() {
+            self.note(&format!("ended with {status}"));
+        }
+        Ok((status.success(), said))
     }
 
     fn text_from(&self, start: u64) -> String {

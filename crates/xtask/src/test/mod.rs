@@ -12,9 +12,10 @@ use plan::Step;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The number of lines from the end of a failed step's log that are shown. Failures in earlier lines are shown by
-/// name.
+/// The number of lines from the end of a failed step's log that are shown, and the most failures that are shown.
 const SHOWN_LINES: usize = 150;
+/// The number of lines before the first failure that are shown.
+const LINES_BEFORE: usize = 20;
 
 const USAGE: &str = "\
 cargo xtask test [--quick] [--list] [STEP ...]
@@ -128,18 +129,30 @@ fn run_step(step: &Step, context: &Context, build_failed: bool) -> Done {
     let mut report =
         format!("{word}  {:<18} {passed:>6} passed {failed:>4} failed {seconds:>7.1} s\n", step.name);
     if let (true, Ok(log)) = (tally.failed > 0, &log) {
-        let text = log.text();
-        let lines: Vec<&str> = text.lines().collect();
-        let (before, end) = lines.split_at(lines.len().saturating_sub(SHOWN_LINES));
-        let failed =
-            before.iter().filter(|line| ["FAIL ", "not ok "].iter().any(|word| line.starts_with(word)));
-        let shown = failed.take(SHOWN_LINES).chain(end);
-        report.extend(shown.flat_map(|line| ["      | ", line, "\n"]));
+        for line in shown_of(&log.text()) {
+            report.extend(["      | ", line, "\n"]);
+        }
         report.extend(["      whole log: ", &log.path().to_string_lossy(), "\n"]);
     }
     report.extend(why.iter().flat_map(|why| ["      ", why, "\n"]));
     print!("{report}");
     Done { name: step.name, tally, took }
+}
+
+/// The lines of a failed step's log that are shown: first the failures, then what preceded the first one, then the end.
+fn shown_of(text: &str) -> Vec<&str> {
+    let lines: Vec<&str> = text.lines().collect();
+    let failed = |line: &&str| ["FAIL ", "not ok "].iter().any(|word| line.starts_with(word));
+    let first = lines.iter().position(|line| failed(&line));
+    let before = first.map_or(&[][..], |first| &lines[first.saturating_sub(LINES_BEFORE)..=first]);
+    let end = &lines[lines.len().saturating_sub(SHOWN_LINES)..];
+    let failures = lines.iter().copied().filter(failed).take(SHOWN_LINES);
+    failures
+        .chain(["before the first failure:"])
+        .chain(before.iter().copied())
+        .chain(["the end:"])
+        .chain(end.iter().copied())
+        .collect()
 }
 
 fn summary(done: &[Done], took: Duration) -> bool {
@@ -152,4 +165,20 @@ fn summary(done: &[Done], took: Duration) -> bool {
     println!("{:<18} {:>7} {:>7} {:>9.1}\n", "all", total.passed, total.failed, took.as_secs_f64());
     println!("{} passed, {} failed", total.passed, total.failed);
     total.good()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown_of;
+
+    #[test]
+    fn the_failures_of_a_long_log_are_shown_first() {
+        let log = format!("== a\nTraceback\nnot ok b: why\n{}", "ok\n".repeat(1_000));
+        let shown = shown_of(&log);
+        assert_eq!(
+            shown[..5],
+            ["not ok b: why", "before the first failure:", "== a", "Traceback", "not ok b: why"]
+        );
+        assert_eq!(shown.len(), 6 + super::SHOWN_LINES);
+    }
 }
