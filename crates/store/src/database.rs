@@ -13,6 +13,8 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::{Error, private_file};
 
+mod creation;
+
 /// The time to wait for another process that is writing.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -57,7 +59,7 @@ impl Database {
         static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
         let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let path = std::path::absolute(path).map_err(|source| folder_error(path, source))?;
-        make(&path)?;
+        make(&path, purpose)?;
         opened_in(PATIENCE, || Self::of_file(path.clone(), purpose))
     }
 
@@ -102,9 +104,11 @@ impl Database {
         let opened = identity(&path);
         let mut database = Self { connection, path, opened };
         // A foreign file, or one of a newer version, is left unchanged.
-        let is_new = database.judge(purpose)? == 0;
-        database.configure(purpose, is_new)?;
-        database.migrate(purpose)?;
+        let version = database.judge(purpose)?;
+        database.configure(purpose, version == 0)?;
+        if version < purpose.steps.len() {
+            database.migrate(purpose)?;
+        }
         if purpose.examined {
             database.examine()?;
         }
@@ -160,9 +164,8 @@ impl Database {
     }
 
     fn migrate(&mut self, purpose: &Purpose) -> Result<(), Error> {
-        if self.judge(purpose)? == purpose.steps.len() {
-            return Ok(());
-        }
+        // Another process may have created the file meanwhile, for something else.
+        self.judge(purpose)?;
         self.write(|transaction| {
             // Another process may have been faster.
             let done: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
@@ -235,11 +238,13 @@ fn opened_in<T>(time: Duration, mut open: impl FnMut() -> Result<T, Error>) -> R
 }
 
 /// Creates the file for its owner alone if it is missing; otherwise removes the access rights of others.
-fn make(path: &Path) -> Result<(), Error> {
+fn make(path: &Path, purpose: &Purpose) -> Result<(), Error> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(|source| folder_error(folder, source))?;
     let unwritable = |e: io::Error| Error::Unwritable { path: path.to_path_buf(), why: e.to_string() };
+    // If this is impossible, the file is created step by step below, and an error then has a reason.
+    let _ = creation::create(path, purpose);
     match private_file::create(path) {
         Ok(_) => Ok(()),
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {

@@ -139,6 +139,36 @@ pub(super) enum Command {
     },
 }
 
+/// The part of the command line that starts a gateway. Parsing it does not build the other commands, which would cost
+/// more time and memory than the rest of the start.
+#[derive(Debug, Parser)]
+#[command(name = "dragoman", version)]
+pub(super) struct ServingCli {
+    #[command(flatten)]
+    global: Global,
+    #[command(flatten)]
+    serve: serve::Args,
+    #[command(subcommand)]
+    command: Option<ServingCommand>,
+}
+
+/// The commands that start a gateway.
+#[derive(Debug, Subcommand)]
+enum ServingCommand {
+    Serve(serve::Args),
+    Stdio(stdio::Args),
+}
+
+impl From<ServingCli> for Cli {
+    fn from(ServingCli { global, serve, command }: ServingCli) -> Self {
+        let command = command.map(|command| match command {
+            ServingCommand::Serve(args) => Command::Serve(args),
+            ServingCommand::Stdio(args) => Command::Stdio(args),
+        });
+        Self { global, serve, command }
+    }
+}
+
 /// Show the effective configuration, built-in configurations, and the schema.
 #[derive(Debug, Clone, Copy, Subcommand)]
 pub(super) enum ConfigCommand {
@@ -192,5 +222,28 @@ mod tests {
         let bare = Cli::try_parse_from(["dragoman", "--listen", "9000"]).unwrap();
         assert!(bare.command.is_none());
         assert_ne!(bare.serve, serve::Args::default());
+    }
+
+    #[test]
+    fn a_gateway_starts_with_the_same_options_however_the_command_line_is_parsed() {
+        let lines = [
+            "dragoman",
+            "dragoman --listen 9000 --json",
+            "dragoman --config a.yaml serve --preset bb --threads 2",
+            "dragoman serve -vv --config a.yaml",
+            "dragoman --quiet stdio --profile work",
+            "dragoman --listen 9000 stdio",
+        ];
+        for line in lines.map(|line| line.split(' ')) {
+            let cli = Cli::from(ServingCli::try_parse_from(line.clone()).unwrap());
+            assert_eq!(format!("{cli:?}"), format!("{:?}", Cli::try_parse_from(line).unwrap()));
+        }
+        for command in Cli::command().get_subcommands().map(clap::Command::get_name) {
+            let is_known = ServingCli::try_parse_from(["dragoman", command]).is_ok();
+            assert_eq!(is_known, ["serve", "stdio"].contains(&command), "{command}");
+        }
+        for option in ["--help", "--version", "--unknown"] {
+            ServingCli::try_parse_from(["dragoman", option]).unwrap_err();
+        }
     }
 }

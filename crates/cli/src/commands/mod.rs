@@ -29,7 +29,7 @@ mod setup;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, FromArgMatches as _};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser as _};
 
 use config::LogFormat;
 
@@ -69,6 +69,9 @@ pub fn main() -> ExitCode {
 /// Parses the command line. On a terminal, help and errors are wrapped to its width; elsewhere, their lines stay
 /// whole.
 fn parsed() -> Result<Cli, clap::Error> {
+    if let Ok(serving) = args::ServingCli::try_parse() {
+        return Ok(serving.into());
+    }
     let width = terminal_width().map(|width| width.min(args::WIDEST));
     let command = width.map_or_else(Cli::command, |width| args::fitted(Cli::command(), width));
     let parsed = command.term_width(width.unwrap_or(0)).try_get_matches();

@@ -63,6 +63,31 @@ fn files_and_folders_are_their_owners_alone() {
 }
 
 #[test]
+fn a_new_file_appears_when_it_is_complete() {
+    let folder = Folder::new();
+    let path = folder.path().join("notes.db");
+    creation::create(&path, &GROWN).unwrap();
+    let files = folder.files();
+    assert_eq!(files.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["notes.db"]);
+    let notes = Database::open(&path, &GROWN).unwrap();
+    assert_eq!(notes.number("SELECT stars FROM notes").unwrap(), 3);
+    assert_eq!(notes.number("PRAGMA auto_vacuum").unwrap(), 2, "incremental");
+    assert_eq!(mode(&path), 0o600);
+    drop(notes);
+    let before = fs::read(&path).unwrap();
+    creation::create(&path, &OLD).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), before, "an existing file is never replaced");
+}
+
+#[test]
+fn a_file_that_cannot_be_completed_leaves_nothing() {
+    let folder = Folder::new();
+    let faulty = Purpose { steps: &[ONE, "no SQL"], ..OLD };
+    assert_eq!(creation::create(&folder.path().join("notes.db"), &faulty), None);
+    assert_eq!(folder.files(), []);
+}
+
+#[test]
 fn opening_a_file_that_is_up_to_date_writes_nothing() {
     let folder = Folder::new();
     let path = folder.path().join("notes.db");
