@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use store::sessions::{SessionEnd, SessionKey, SessionRow, StoredSessions};
 
 use crate::session::kept::{RowSource, SessionStore, millis, now_ms};
@@ -21,7 +21,8 @@ const MOST_WAITING: usize = 100_000;
 
 /// The file, and the rows that wait to be written to it: at most one for each session.
 struct SessionsFile {
-    file: Mutex<StoredSessions>,
+    /// Empty until the file is open, and `None` if it cannot be used.
+    file: OnceLock<Option<Mutex<StoredSessions>>>,
     kept: Mutex<Duration>,
     waiting: Mutex<UnwrittenSessions>,
     changed: Condvar,
@@ -64,30 +65,19 @@ pub(crate) struct KeptSessions {
 }
 
 impl KeptSessions {
-    /// Opens the file in this folder; the file's rows are kept for the time `kept` after their last use. Without a
-    /// folder, or if the file cannot be used, returns `None`, and nothing is stored; an unusable file is logged.
+    /// Uses the file in this folder, which the writing thread opens; the file's rows are kept for the time `kept` after
+    /// their last use. Without a folder, returns `None`, and nothing is stored. If the file cannot be used, nothing is
+    /// stored either, and this is logged.
     pub(crate) fn open(folder: Option<&Path>, kept: Duration) -> Option<Arc<Self>> {
-        let opened = StoredSessions::open(folder?);
-        let (file, moved) = opened
-            .inspect_err(|e| {
-                tracing::warn!(
-                    help = e.help(),
-                    "sessions are not stored, so after a restart only the data in their ids is left: {e}"
-                );
-            })
-            .ok()?;
-        if let Some(aside) = moved {
-            tracing::warn!(
-                aside = %aside.display(),
-                "the file of sessions was damaged and has been moved; the sessions in it lost everything that their ids do not \
-                 contain"
-            );
-        }
-        let (file, waiting) = (Mutex::new(file), Mutex::default());
-        let state = Arc::new(SessionsFile { file, kept: Mutex::new(kept), waiting, changed: Condvar::new() });
+        let folder = folder?.to_owned();
+        let (kept, waiting) = (Mutex::new(kept), Mutex::default());
+        let state = Arc::new(SessionsFile { file: OnceLock::new(), kept, waiting, changed: Condvar::new() });
         let its = state.clone();
-        let writer =
-            std::thread::Builder::new().name("sessions".to_owned()).spawn(move || its.write()).ok()?;
+        let work = move || {
+            its.file.get_or_init(|| opened(&folder).map(Mutex::new));
+            its.write();
+        };
+        let writer = std::thread::Builder::new().name("sessions".to_owned()).spawn(work).ok()?;
         Some(Arc::new(Self { state, writer: Mutex::new(Some(writer)) }))
     }
 
@@ -108,7 +98,31 @@ impl KeptSessions {
     }
 }
 
+/// Opens the file; `None` if it cannot be used.
+fn opened(folder: &Path) -> Option<StoredSessions> {
+    let opened = StoredSessions::open(folder).inspect_err(|e| {
+        tracing::warn!(
+            help = e.help(),
+            "sessions are not stored, so after a restart only the data in their ids is left: {e}"
+        );
+    });
+    let (file, moved) = opened.ok()?;
+    if let Some(aside) = moved {
+        tracing::warn!(
+            aside = %aside.display(),
+            "the file of sessions was damaged and has been moved; the sessions in it lost everything that their ids do not \
+             contain"
+        );
+    }
+    Some(file)
+}
+
 impl SessionsFile {
+    /// Returns the file, after waiting until it is open; `None` if it cannot be used.
+    fn file(&self) -> Option<MutexGuard<'_, StoredSessions>> {
+        self.file.wait().as_ref().map(Mutex::lock)
+    }
+
     /// Records a change of a session, to be written a little later. `change` receives the change that is already
     /// waiting for this session, and returns its replacement, if any.
     fn note(&self, key: SessionKey, change: impl FnOnce(Option<&Unwritten>) -> Option<Unwritten>) {
@@ -142,7 +156,7 @@ impl SessionsFile {
                 }
             }
             // Lock the file first, so that every session is found either in the file or among the waiting ones.
-            let mut file = self.file.lock();
+            let mut file = self.file();
             let (rows, is_over) = {
                 let mut waiting = self.waiting.lock();
                 (std::mem::take(&mut waiting.rows), waiting.is_over)
@@ -150,6 +164,7 @@ impl SessionsFile {
             let rows: Vec<(SessionKey, SessionRow)> =
                 rows.iter().map(|(key, one)| (*key, one.row())).collect();
             if !rows.is_empty()
+                && let Some(file) = &mut file
                 && let Err(e) = file.save(&rows, now_ms(), millis(*self.kept.lock()))
             {
                 tracing::warn!(help = e.help(), "sessions were not stored: {e}");
@@ -182,7 +197,7 @@ impl SessionStore for KeptSessions {
         if let Some(waiting) = self.state.waiting.lock().rows.get(key) {
             return Some(waiting.row());
         }
-        let loaded = self.state.file.lock().load(key);
+        let loaded = self.state.file()?.load(key);
         loaded.inspect_err(|e| tracing::warn!("a stored session cannot be read: {e}")).ok().flatten()
     }
 }

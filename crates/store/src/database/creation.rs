@@ -47,15 +47,11 @@ pub(super) fn create(path: &Path, purpose: &Purpose) -> Option<()> {
 fn write(path: &Path, purpose: &Purpose) -> rusqlite::Result<()> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    let mut all = String::from(
-        "PRAGMA synchronous = OFF; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; BEGIN;",
+    let (steps, version, mark) = (purpose.steps.concat(), purpose.steps.len(), purpose.mark);
+    let all = format!(
+        "PRAGMA synchronous = OFF; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;
+         BEGIN; {steps} PRAGMA user_version = {version}; PRAGMA application_id = {mark}; COMMIT;"
     );
-    all.extend(purpose.steps.iter().copied());
-    all.push_str(&format!(
-        "PRAGMA user_version = {}; PRAGMA application_id = {}; COMMIT;",
-        purpose.steps.len(),
-        purpose.mark
-    ));
     connection.execute_batch(&all)?;
     // Closing the last connection moves everything into the file itself.
     connection.close().map_err(|(_, error)| error)

@@ -100,7 +100,14 @@ pub(crate) fn visited(
     let place = Place { world: name, asked, preset, served: &served, tools, programs, files: &files };
     for visit in visits {
         log.note(&format!("== {}: {}", world.name, visit.title()));
-        let (good, said) = log.status(&mut visit.command(&place)?)?;
+        let mut ended = log.status(&mut visit.command(&place)?)?;
+        if visit.has_crashed(&ended) {
+            // A client that dies without a verdict says nothing about the gateway; one that dies twice does.
+            println!("{}: {} died without a verdict and was started again", world.name, visit.title());
+            log.note(&format!("died: {}", visit.title()));
+            ended = log.status(&mut visit.command(&place)?)?;
+        }
+        let (good, said) = ended;
         tally += visit.cases(&said, good, log);
     }
     if tally.failed > 0 {

@@ -97,6 +97,12 @@ impl Visit {
         command
     }
 
+    /// Returns true if the client's script failed, although none of its cases did.
+    pub(super) fn has_crashed(&self, (good, said): &(bool, impl AsRef<str>)) -> bool {
+        let has_cases = !matches!(self.client, "mcpcheck" | "mcp-ssrf-check");
+        has_cases && !good && !said.as_ref().lines().any(|line| line.starts_with("not ok "))
+    }
+
     /// Counts the cases in the output. A third-party suite, with its own output format, counts as one case.
     pub(super) fn cases(&self, said: &str, good: bool, log: &Log) -> Tally {
         let good = match self.client {
@@ -104,11 +110,10 @@ impl Visit {
             "mcpcheck" => good && !said.lines().any(|line| line.starts_with("? ")),
             "mcp-ssrf-check" => good,
             _ => {
-                let tally = cases(said, good);
-                if tally.failed > 0 && !said.lines().any(|line| line.starts_with("not ok ")) {
+                if self.has_crashed(&(good, said)) {
                     log.note(&format!("not ok {}: the script ended before its cases did", self.title()));
                 }
-                return tally;
+                return cases(said, good);
             }
         };
         log.note(&format!("{} {} {}", if good { "ok" } else { "not ok" }, self.client, self.era));
@@ -197,7 +202,16 @@ impl Place<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Tally, cases};
+    use super::{Over, Tally, cases, visit};
+
+    #[test]
+    fn a_script_that_dies_is_told_from_one_whose_cases_fail() {
+        let client = visit("ts-sdk-v1", "legacy", Over::Http);
+        assert!(client.has_crashed(&(false, "ok a\nTraceback")));
+        assert!(!client.has_crashed(&(false, "ok a\nnot ok b: why")));
+        assert!(!client.has_crashed(&(true, "ok a")));
+        assert!(!visit("mcpcheck", "legacy", Over::Http).has_crashed(&(false, "? undecided")));
+    }
 
     #[test]
     fn a_script_is_counted_by_its_cases() {

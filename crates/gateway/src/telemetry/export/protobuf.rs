@@ -30,11 +30,6 @@ impl<'a> Protobuf<'a> {
         Self(bytes)
     }
 
-    /// Writes fields that are already encoded.
-    pub(in crate::telemetry) fn fields(&mut self, encoded: &[u8]) {
-        self.0.extend_from_slice(encoded);
-    }
-
     fn varint(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.0.push(number.to_le_bytes()[0] | 0x80);
@@ -91,6 +86,17 @@ impl<'a> Protobuf<'a> {
         self.key(field, BYTES);
         self.varint(bytes.len() as u64);
         self.0.extend_from_slice(bytes);
+    }
+
+    /// Writes a nested message that consists of encoded parts. The field's number must be below 16.
+    pub(in crate::telemetry) fn message_of<const N: usize>(&mut self, field: u32, parts: [&[u8]; N]) {
+        let length = parts.iter().map(|part| part.len()).sum::<usize>();
+        self.0.reserve(length + 11);
+        self.0.push(bytes_key(field));
+        self.varint(length as u64);
+        for part in parts {
+            self.0.extend_from_slice(part);
+        }
     }
 
     /// Writes a nested message. Its length is inserted afterwards. One byte is reserved for the length, because

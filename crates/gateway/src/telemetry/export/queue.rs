@@ -1,6 +1,7 @@
 //! A queue that accepts items without waiting; a task takes batches from it. This module must not know what the
 //! items are.
 
+use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use parking_lot::Mutex;
@@ -12,10 +13,16 @@ use super::ExporterSettings;
 pub struct ExportQueue<T> {
     most: usize,
     batch: usize,
-    waiting: Mutex<Vec<T>>,
+    waiting: Mutex<WaitingItems<T>>,
     /// Signalled when there are enough items for a batch.
     is_full: Notify,
     dropped: AtomicU64,
+}
+
+/// The items, and the memory of the last batch, which the next items use.
+struct WaitingItems<T> {
+    items: Vec<T>,
+    spare: Vec<T>,
 }
 
 impl<T> ExportQueue<T> {
@@ -24,22 +31,24 @@ impl<T> ExportQueue<T> {
         Self {
             most: settings.queue,
             batch: settings.batch,
-            waiting: Mutex::default(),
+            waiting: Mutex::new(WaitingItems { items: Vec::new(), spare: Vec::new() }),
             is_full: Notify::new(),
             dropped: AtomicU64::new(0),
         }
     }
 
     /// Accepts an item. If too many items are waiting, the item is dropped and counted.
+    // Inlined, an item is copied once.
+    #[inline]
     pub(crate) fn accept(&self, item: T) {
         let mut waiting = self.waiting.lock();
-        if waiting.len() >= self.most {
+        if waiting.items.len() >= self.most {
             drop(waiting);
             self.note_dropped(1);
             return;
         }
-        waiting.push(item);
-        let is_full = waiting.len() == self.batch;
+        waiting.items.push(item);
+        let is_full = waiting.items.len() == self.batch;
         drop(waiting);
         if is_full {
             self.is_full.notify_one();
@@ -54,12 +63,21 @@ impl<T> ExportQueue<T> {
     /// Takes the oldest items out of the queue, at most a batch.
     pub(in crate::telemetry) fn take(&self) -> Vec<T> {
         let mut waiting = self.waiting.lock();
-        let count = waiting.len().min(self.batch);
-        let taken = waiting.drain(..count).collect();
-        if waiting.len() >= self.batch {
+        let WaitingItems { items, spare } = &mut *waiting;
+        if items.len() <= self.batch {
+            return mem::replace(items, mem::take(spare));
+        }
+        let taken = items.drain(..self.batch).collect();
+        if items.len() >= self.batch {
             self.is_full.notify_one();
         }
         taken
+    }
+
+    /// Takes back the memory of a batch whose items are no longer needed.
+    pub(super) fn take_back(&self, mut batch: Vec<T>) {
+        batch.clear();
+        self.waiting.lock().spare = batch;
     }
 
     /// Counts items that were lost.

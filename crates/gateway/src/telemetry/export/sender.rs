@@ -67,8 +67,12 @@ impl Collector {
         let count = batch.len();
         let (resource, gzip) = (self.settings.resource.clone(), self.settings.gzip);
         // Encoding and compressing a batch takes milliseconds.
-        let encoded = transport::task::spawn_blocking(move || encoded(&resource, &batch, gzip)).await;
-        let Ok(Some(body)) = encoded else { return queue.note_dropped(count) };
+        let encoding = move || (encoded(&resource, &batch, gzip), batch);
+        let Ok((body, batch)) = transport::task::spawn_blocking(encoding).await else {
+            return queue.note_dropped(count);
+        };
+        queue.take_back(batch);
+        let Some(body) = body else { return queue.note_dropped(count) };
         let mut pause = FIRST_PAUSE;
         for attempt in 1..=tries {
             let Err(failure) = self.post(body.clone()).await else { return };

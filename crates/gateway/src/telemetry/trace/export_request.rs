@@ -22,7 +22,11 @@ const END: u32 = 8;
 const ATTRIBUTE: u32 = 9;
 const LINK: u32 = 13;
 const STATUS: u32 = 15;
-const FLAGS: u32 = 16;
+/// The key of the field 16, which contains a four-byte number.
+const FLAGS_KEY: [u8; 2] = [0x85, 0x01];
+
+/// The field of a scope that contains a span.
+const SPANS: u32 = 2;
 
 /// The number of operations whose encoded fields are kept while a batch is encoded.
 const OPERATIONS: usize = 32;
@@ -32,13 +36,13 @@ const USUAL: usize = 1280;
 
 impl Export for TracedRequest {
     fn request(resource: &[(String, String)], requests: &[Self]) -> Vec<u8> {
-        let (clocks, mut operations) = (ClockPair::now(), EncodedOperations::default());
+        let (clocks, mut operations, mut rest) = (ClockPair::now(), EncodedOperations::default(), Vec::new());
         envelope(resource, USUAL * requests.len(), |scope_spans| {
             for request in requests {
                 let texts = SpanTexts::of(request);
                 for one in spans(request, &texts) {
                     let operation = operations.fields(one.operation);
-                    scope_spans.message(2, |message| span(message, &one, operation, clocks));
+                    span(scope_spans, &one, operation, clocks, &mut rest);
                 }
             }
         })
@@ -92,19 +96,28 @@ fn encoded(operation: &SpanOperation<'_>) -> Vec<u8> {
     fields
 }
 
-fn span(message: &mut Protobuf<'_>, span: &TracedSpan<'_, '_>, operation: &[u8], clocks: ClockPair) {
-    let is_remote = span.operation.kind == SpanKind::Server && span.parent.is_some();
-    let flags = SAMPLED | KNOWS_REMOTE | if is_remote { IS_REMOTE } else { 0 };
-    message.fields(&ids(span));
+/// Writes a span as field 2 of the scope. Nearly all bytes of a span are in two blocks of known sizes, so its length is
+/// known before it is written.
+fn span(
+    spans: &mut Protobuf<'_>,
+    span: &TracedSpan<'_, '_>,
+    operation: &[u8],
+    clocks: ClockPair,
+    rest: &mut Vec<u8>,
+) {
+    rest.clear();
+    own_fields(&mut Protobuf::new(rest), span);
+    let fixed = fixed_fields(span, clocks);
+    let parent = span.parent.map(parent_field);
+    let parent = parent.as_ref().map_or(&[][..], |field| field);
+    spans.message_of(SPANS, [&fixed, parent, operation, rest]);
+}
+
+/// Writes the fields of a span whose sizes vary.
+fn own_fields(message: &mut Protobuf<'_>, span: &TracedSpan<'_, '_>) {
     if let Some(state) = span.trace_state {
         message.bytes(STATE, state.as_bytes());
     }
-    if let Some(parent) = &span.parent {
-        message.bytes(PARENT, parent);
-    }
-    message.fields(operation);
-    message.fields(&times(span, clocks));
-    message.fixed32(FLAGS, flags);
     span.attributes(|key, value| attribute(message, ATTRIBUTE, key, &value));
     if let Some(link) = &span.link {
         message.message(LINK, |message| {
@@ -117,22 +130,27 @@ fn span(message: &mut Protobuf<'_>, span: &TracedSpan<'_, '_>, operation: &[u8],
     }
 }
 
-/// The fields with the ids of a span. Their size is constant, so they are written as one block.
-fn ids(span: &TracedSpan<'_, '_>) -> [u8; 28] {
-    let mut fields = [0; 28];
+/// The ids, the times and the flags of a span.
+fn fixed_fields(span: &TracedSpan<'_, '_>, clocks: ClockPair) -> [u8; 52] {
+    let is_remote = span.operation.kind == SpanKind::Server && span.parent.is_some();
+    let flags = SAMPLED | KNOWS_REMOTE | if is_remote { IS_REMOTE } else { 0 };
+    let mut fields = [0; 52];
     fields[..2].copy_from_slice(&[bytes_key(TRACE), 16]);
     fields[2..18].copy_from_slice(&span.own.trace);
     fields[18..20].copy_from_slice(&[bytes_key(SPAN), 8]);
-    fields[20..].copy_from_slice(&span.own.span);
+    fields[20..28].copy_from_slice(&span.own.span);
+    fields[28] = fixed64_key(START);
+    fields[29..37].copy_from_slice(&clocks.nanoseconds(span.times.0).to_le_bytes());
+    fields[37] = fixed64_key(END);
+    fields[38..46].copy_from_slice(&clocks.nanoseconds(span.times.1).to_le_bytes());
+    fields[46..48].copy_from_slice(&FLAGS_KEY);
+    fields[48..52].copy_from_slice(&flags.to_le_bytes());
     fields
 }
 
-/// The fields with the times of a span.
-fn times(span: &TracedSpan<'_, '_>, clocks: ClockPair) -> [u8; 18] {
-    let mut fields = [0; 18];
-    fields[0] = fixed64_key(START);
-    fields[1..9].copy_from_slice(&clocks.nanoseconds(span.times.0).to_le_bytes());
-    fields[9] = fixed64_key(END);
-    fields[10..].copy_from_slice(&clocks.nanoseconds(span.times.1).to_le_bytes());
-    fields
+fn parent_field(parent: [u8; 8]) -> [u8; 10] {
+    let mut field = [0; 10];
+    field[..2].copy_from_slice(&[bytes_key(PARENT), 8]);
+    field[2..].copy_from_slice(&parent);
+    field
 }
