@@ -36,7 +36,7 @@ fn has_text_relocations(elf: &[u8]) -> bool {
 }
 
 /// Nothing writes to the program's code, not even while it is loaded. So its pages can be made read-only, shared, dropped and
-/// read again (`gateway::memory::forget_start`).
+/// read again (`gateway::session::tidying::release_program`).
 #[test]
 #[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little"))]
 fn the_program_has_no_text_relocations() {

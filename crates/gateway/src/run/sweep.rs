@@ -31,7 +31,7 @@ pub(super) fn sweep(thread: Arc<Thread>) {
             let shard = thread.now();
             tick(&shard);
             if second == STARTED {
-                crate::session::tidying::forget_start();
+                crate::session::tidying::release_program();
             }
             if second % SWEEP == 0 {
                 tidy_up(&shard);

@@ -34,17 +34,20 @@ impl Tidying {
         if ended >= WORTH && ended == before {
             self.ended.fetch_sub(ended, Ordering::Relaxed);
             self.seen.store(0, Ordering::Relaxed);
-            drop(transport::task::spawn_blocking(transport::memory::give_back));
+            drop(transport::task::spawn_blocking(|| {
+                transport::memory::give_back();
+                release_program();
+            }));
         }
     }
 }
 
-/// Releases the memory pages of the program's code and constants. Most of them were needed only at startup, to read
-/// the configuration, the commands and the schemas. This is cheap: the system loads pages that are still needed from
-/// the program's file again, 16 at a time.
+/// Releases the memory pages of the program's code and constants. Most of them were needed only for what has ended: the
+/// startup, which reads the configuration and the schemas, or many sessions. This is cheap: the system loads pages that
+/// are still needed from the program's file again, 16 at a time.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code, reason = "only the linker knows where the program is in memory")]
-pub(crate) fn forget_start() {
+pub(crate) fn release_program() {
     unsafe extern "C" {
         static __executable_start: u8;
         static etext: u8;
@@ -60,4 +63,4 @@ pub(crate) fn forget_start() {
 }
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-pub(crate) fn forget_start() {}
+pub(crate) fn release_program() {}
