@@ -108,6 +108,8 @@ pub struct Fault {
     pub hidden: bool,
     /// The page where a user can give the consent that the server requires.
     pub consent: Option<Box<str>>,
+    /// The server whose item was refused. Only the record of calls shows it.
+    pub server: Option<Box<str>>,
 }
 
 impl Fault {
@@ -124,6 +126,7 @@ impl Fault {
             subject: None,
             hidden: false,
             consent: None,
+            server: None,
         }
     }
 
@@ -183,10 +186,18 @@ impl Fault {
         self
     }
 
-    /// Sets `hidden`: if true, the missing item may exist for other callers.
+    /// Sets `hidden` if the missing item exists for other callers: `server` is its server, or empty if the server is unknown.
     #[must_use]
-    pub fn hiding(mut self, hidden: bool) -> Self {
-        self.hidden = hidden;
+    pub fn hiding(mut self, server: Option<&str>) -> Self {
+        self.hidden = server.is_some();
+        self.server = server.filter(|server| !server.is_empty()).map(Into::into);
+        self
+    }
+
+    /// Sets the server whose item was refused.
+    #[must_use]
+    pub fn of_server(mut self, server: &str) -> Self {
+        self.server = Some(server.into());
         self
     }
 

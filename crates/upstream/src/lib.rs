@@ -37,6 +37,7 @@ pub mod egress;
 pub mod embedded;
 pub mod health;
 pub mod hearing;
+mod last_words;
 pub mod link;
 pub mod link_key;
 mod liveness;

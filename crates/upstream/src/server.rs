@@ -13,7 +13,6 @@ use engine::passed_headers::PassedHeaders;
 use engine::snapshot::UpstreamSpec;
 use proto::era::{Era, newest_handshake, newest_stateless};
 use proto::mcp::Method;
-use transport::child::ChildError;
 use transport::net::client::ClientError;
 use transport::up::{CredentialRefusal, LinkError, MuxFault};
 
@@ -23,6 +22,7 @@ use crate::definitions::DefinitionRecord;
 use crate::destination::Destination;
 use crate::drain::Drain;
 use crate::health::{Failure, HealthCause, HealthEvent, HealthWord, ReasonClass, ServerHealth};
+use crate::last_words::LastWords;
 use crate::liveness::Liveness;
 use crate::mask::Mask;
 use crate::negotiation::negotiator::{Negotiator, TransportChoice};
@@ -30,9 +30,6 @@ use crate::oauth::{CallerId, Consents, Grant};
 use crate::roots_habit::RootsHabit;
 use crate::separation::CallerSeparation;
 use crate::server_shutdown::ServerShutdown;
-
-/// The maximum number of characters that are shown of a server's last stderr line.
-const LAST_WORDS: usize = 300;
 
 /// One configured server.
 pub struct Server {
@@ -64,6 +61,8 @@ pub struct Server {
     pub definitions: Arc<DefinitionRecord>,
     /// The figures of the server's requests; shared with its per-caller upstreams.
     pub meters: Arc<ServerMeters>,
+    /// The stderr of the process that ended last.
+    pub(crate) last_words: LastWords,
 }
 
 /// The parts of a server that its per-caller upstreams share.
@@ -139,6 +138,7 @@ impl Server {
             roots,
             definitions,
             meters,
+            last_words: LastWords::default(),
         }
     }
 
@@ -312,28 +312,17 @@ impl Server {
     /// Returns the meaning of a failure to open a link for the server's health.
     pub fn failure_to_open(&self, why: &LinkError) -> Failure {
         match why.cause() {
-            LinkError::Child(e) => Failure::Unwell(self.ending(e)),
+            LinkError::Child(e) => Failure::Unwell(self.last_words.note(e, &self.mask)),
             LinkError::Closed if self.has_ended() => Failure::Nothing,
             _ => self.failure(why),
         }
-    }
-
-    /// Returns the reason for the end of a process: how it ended, and the last line of its stderr.
-    fn ending(&self, why: &ChildError) -> HealthCause {
-        let brief = why.in_brief();
-        let detail = match why.last_line() {
-            // Secrets are masked before the line is cut, because half a secret would not be recognized.
-            Some(line) => format!("{brief}: {}", clipped(&self.mask.show(&line))),
-            None => brief.clone(),
-        };
-        HealthCause::of_process(brief, detail)
     }
 
     /// Returns the reason for the end of a shared transport that ended by itself; `None` for a transport that the
     /// gateway closed.
     pub fn own_end(&self, why: &MuxFault) -> Option<HealthCause> {
         match why {
-            MuxFault::Child(e) => e.is_own_end().then(|| self.ending(e)),
+            MuxFault::Child(e) => e.is_own_end().then(|| self.last_words.note(e, &self.mask)),
             MuxFault::Ended | MuxFault::Broken(_) => {
                 let brief = "the server closed its event stream".to_owned();
                 Some(HealthCause { brief, detail: self.mask.show(why), class: ReasonClass::Connection })
@@ -377,13 +366,6 @@ impl Server {
 }
 
 /// Shortens a line to the length that a reason may have.
-fn clipped(line: &str) -> std::borrow::Cow<'_, str> {
-    match line.char_indices().nth(LAST_WORDS) {
-        Some((end, _)) => format!("{}…", &line[..end]).into(),
-        None => line.into(),
-    }
-}
-
 /// Returns the header mirror for a request that the gateway itself sends; `None` in versions without mirrors.
 pub fn mirror(era: &Era, method: Method) -> Option<Mirror> {
     era.mirrored_headers.then(|| Mirror::of_method(method))

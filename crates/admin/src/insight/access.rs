@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use engine::access::{Asker, Principal, Rules, Scheme};
+use engine::access::{Asker, Principal, RuleRelation, Rules, Scheme};
 use engine::catalogue::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -76,11 +76,25 @@ pub(crate) struct AccessAnswer {
     pub(crate) server: Option<String>,
     /// The server's own name for the tool.
     pub(crate) own_name: Option<String>,
+    /// The relation of each rule to the question, in the order of the rules: `applies`, `otherCaller`, `otherItem` or
+    /// `otherArguments`. The list is empty if the profile has no such tool.
+    pub(crate) rules: Vec<&'static str>,
 }
 
 impl AccessAnswer {
     fn no(reason: String) -> Self {
-        Self { allowed: false, reason, rule: None, effect: None, server: None, own_name: None }
+        let (server, own_name, rules) = (None, None, Vec::new());
+        Self { allowed: false, reason, rule: None, effect: None, server, own_name, rules }
+    }
+}
+
+/// Returns the relation of a rule as a word.
+fn relation(one: RuleRelation) -> &'static str {
+    match one {
+        RuleRelation::Applies => "applies",
+        RuleRelation::OtherAsker => "otherCaller",
+        RuleRelation::OtherItem => "otherItem",
+        RuleRelation::OtherArguments => "otherArguments",
     }
 }
 
@@ -199,7 +213,8 @@ fn answered(shard: &Shard, view: &View, principal: &Principal, question: &Access
     let Some(rules) = &shard.gateway.snapshot.rules else {
         let reason =
             "there are no access rules, so every caller may use every tool of the profile".to_owned();
-        return AccessAnswer { allowed: true, reason, rule: None, effect: None, server, own_name };
+        let rules = Vec::new();
+        return AccessAnswer { allowed: true, reason, rule: None, effect: None, server, own_name, rules };
     };
     let arguments = question.arguments.as_ref().map(ToString::to_string);
     let asker = Asker { principal, address: question.caller.address };
@@ -216,7 +231,10 @@ fn answered(shard: &Shard, view: &View, principal: &Principal, question: &Access
     }
     let (reason, effect) = in_words(rules, &explained);
     let (allowed, rule) = (explained.is_allowed, explained.rule.map(|rule| rule + 1));
-    AccessAnswer { allowed, reason, rule, effect, server, own_name }
+    let asked = arguments.as_deref().map(Some);
+    let rules = view.judge_call(place, asked, |target| rules.relations(&asker, target));
+    let rules = rules.into_iter().map(relation).collect();
+    AccessAnswer { allowed, reason, rule, effect, server, own_name, rules }
 }
 
 fn in_words(rules: &Rules, explained: &engine::access::Explained) -> (String, Option<&'static str>) {

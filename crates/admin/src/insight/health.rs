@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use config::DefinitionPolicy;
 use schemars::JsonSchema;
 use serde::Serialize;
 use upstream::health::HealthWord;
@@ -111,12 +112,22 @@ fn servers(shard: &Shard) -> Vec<HealthFinding> {
             findings.push(HealthFinding {
                 severity: "warning",
                 subject,
-                message: format!("{pending} changed, new or vanished tools await approval"),
+                message: awaiting(pending, server.definitions.policy()),
                 help: format!("{REVIEW} {}", spec.name),
             });
         }
     }
     findings
+}
+
+/// Returns the message about tools that await approval.
+fn awaiting(pending: usize, policy: DefinitionPolicy) -> String {
+    let tools = if pending == 1 { "tool awaits" } else { "tools await" };
+    let consequence = match policy {
+        DefinitionPolicy::Hold => "clients do not get the changed and new ones until somebody approves them",
+        DefinitionPolicy::Warn | DefinitionPolicy::Allow => "clients get them already",
+    };
+    format!("{pending} changed, new or vanished {tools} approval; {consequence}")
 }
 
 /// Returns the advice for a server in the state with this name; `None` if the state needs no action.

@@ -23,6 +23,7 @@ pub(crate) mod catalogue;
 pub(crate) mod configuration;
 pub(crate) mod consents;
 pub(crate) mod health;
+pub(crate) mod in_progress;
 pub(crate) mod keys;
 pub(crate) mod limits;
 pub(crate) mod links;

@@ -60,6 +60,19 @@ pub struct Explained {
     pub rule: Option<usize>,
 }
 
+/// The relation of a rule to a question, whatever the other rules say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RuleRelation {
+    /// The rule applies.
+    Applies,
+    /// The rule is about other askers, or the asker is an exception of it.
+    OtherAsker,
+    /// The rule is about other items, servers or profiles.
+    OtherItem,
+    /// The rule is about other arguments.
+    OtherArguments,
+}
+
 /// A class of askers to which the same rules apply, so they see the same lists.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Class {
@@ -253,6 +266,19 @@ impl Rules {
             }
         };
         Explained { is_allowed: decision.is_allowed(), rule }
+    }
+
+    /// Returns the relation of each rule to a question.
+    pub fn relations(&self, asker: &Asker<'_>, target: &AccessTarget<'_>) -> Vec<RuleRelation> {
+        let relation = |rule: &AccessRule| match target.arguments {
+            _ if !is_about(rule, asker) => RuleRelation::OtherAsker,
+            _ if !speaks_of(rule, target) => RuleRelation::OtherItem,
+            CallArguments::These(these) if !hold(&rule.when.arguments, these, rule.effect()) => {
+                RuleRelation::OtherArguments
+            }
+            _ => RuleRelation::Applies,
+        };
+        self.rules.iter().map(relation).collect()
     }
 
     fn judge(&self, target: &AccessTarget<'_>, about: impl Fn(usize) -> bool) -> Decision {

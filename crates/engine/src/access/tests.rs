@@ -49,6 +49,19 @@ fn without_rules_everything_is_allowed() {
 }
 
 #[test]
+fn each_rule_has_a_relation_to_the_question() {
+    let rules = rules(
+        "  - { deny: '*', servers: blog, who: { user: bob } }\n  - { deny: 'docs__*' }\n\
+         \x20 - { deny: 'blog__read', when: { arguments: { id: '7' } } }\n  - { deny: 'blog__read' }",
+    );
+    let ann = named(Scheme::Basic, "ann");
+    let target = tool("blog", "blog__read").called(Some(br#"{"id":"8"}"#));
+    let (other, applies) = (RuleRelation::OtherArguments, RuleRelation::Applies);
+    let expected = [RuleRelation::OtherAsker, RuleRelation::OtherItem, other, applies];
+    assert_eq!(rules.relations(&asker(&ann), &target), expected);
+}
+
+#[test]
 fn what_is_denied_stays_denied_and_the_rest_is_open() {
     let rules = rules("  - { deny: '*delete*' }\n  - { deny: '*', servers: blog, unless: { user: ann } }");
     let (ann, bob) = (named(Scheme::Basic, "ann"), named(Scheme::Basic, "bob"));

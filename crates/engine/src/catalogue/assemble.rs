@@ -1,7 +1,6 @@
-//! Builds a view from parts: the public name and the owner of each item, and the data that describes all servers
-//! together.
+//! Builds a view from parts: the public name and the owner of each item, and the data about all servers together.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -16,6 +15,7 @@ use super::mirrored::{MirroredParam, annotated};
 use super::names::{NameBook, PublicNames, identity, meant, opened};
 use super::pages::Shown;
 use super::part::Part;
+use super::restrictions::HiddenItems;
 use super::tool_limits::ToolLimits;
 use super::tool_search::{SearchedItem, ToolSearch, is_for_apps_only, own_tools};
 use super::uris::{PublicUri, PublicUris};
@@ -60,7 +60,7 @@ pub(super) struct Assembly<'p, 'a> {
     pub(super) uris: &'p PublicUris,
     pub(super) notes: Vec<String>,
     /// The items that the clients may not use, by public name.
-    pub(super) hidden: HashSet<(ListKind, String)>,
+    pub(super) hidden: HiddenItems,
     /// The servers that list items; the flag is true if the clients may use none of the server's items.
     pub(super) barred: HashMap<UpstreamId, bool>,
 }
@@ -98,7 +98,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
                 book.note(kind, (&upstream.name, &own.key), &name, is_usual);
             }
             if !self.admits(kind, upstream, &identity, own) {
-                self.hidden.extend([(kind, name), (kind, identity)]);
+                self.hidden.add(kind, [name, identity], &upstream.name);
                 continue;
             }
             if let Some(other) = taken.get(&name) {
@@ -302,7 +302,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
                 let found = uris.shown(kind, upstream.id, &item.key);
                 let public = if let PublicUri::Marked(public) = found { public } else { &item.key };
                 if !self.admits(kind, upstream, &item.key, own) {
-                    self.hidden.insert((kind, public.to_owned()));
+                    self.hidden.add(kind, [public.to_owned()], &upstream.name);
                     continue;
                 }
                 if let Some(other) =

@@ -1,7 +1,7 @@
 //! The access rules' effect on one view: the items and servers that its clients may not use. This module must not know
 //! how lists are made.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use config::Glob;
@@ -11,13 +11,24 @@ use super::names::identity;
 use super::{ListKind, UpstreamId};
 use crate::access::{Annotations, Guard};
 
+/// Items that the clients may not use, by public name, with the names of their servers.
+#[derive(Debug, Default)]
+pub(super) struct HiddenItems(HashMap<(ListKind, String), Arc<str>>);
+
+impl HiddenItems {
+    /// Adds an item of a server, which clients know by one of these names.
+    pub(super) fn add(&mut self, kind: ListKind, names: impl IntoIterator<Item = String>, server: &Arc<str>) {
+        self.0.extend(names.into_iter().map(|name| ((kind, name), server.clone())));
+    }
+}
+
 /// The items and servers that the rules deny the clients of a view.
 #[derive(Debug, Clone)]
 pub(super) struct Restrictions {
     /// The rules; `None` if everything is allowed.
     guard: Option<Guard>,
-    /// The items that the clients may not use, by public name.
-    hidden: Arc<HashSet<(ListKind, String)>>,
+    /// The items that the clients may not use.
+    hidden: Arc<HiddenItems>,
     /// The servers that list items. The value is true if the clients may use none of the server's items.
     barred: HashMap<UpstreamId, bool>,
     /// The servers from which the clients may use nothing. All other code treats these servers as absent.
@@ -28,7 +39,7 @@ impl Restrictions {
     /// Creates the restrictions from the result of applying the rules to all lists.
     pub(super) fn new(
         guard: Option<Guard>,
-        hidden: HashSet<(ListKind, String)>,
+        hidden: HiddenItems,
         barred: HashMap<UpstreamId, bool>,
         denied: Vec<UpstreamId>,
     ) -> Self {
@@ -93,8 +104,9 @@ impl Restrictions {
         self.guard.as_ref().is_some_and(|guard| guard.bounds_resources(server, like.unwrap_or(&Glob::any())))
     }
 
-    /// Returns true if the rules withhold an item of this kind with a public name for which `is_it` is true.
-    pub(super) fn hide(&self, kind: ListKind, is_it: impl Fn(&str) -> bool) -> bool {
-        self.hidden.iter().any(|(of, own)| *of == kind && is_it(own))
+    /// Returns the server of an item of this kind that the rules withhold, and for whose public name `is_it` is true.
+    pub(super) fn hide(&self, kind: ListKind, is_it: impl Fn(&str) -> bool) -> Option<&str> {
+        let mut all = self.hidden.0.iter();
+        all.find(|((of, own), _)| *of == kind && is_it(own)).map(|(_, server)| &**server)
     }
 }

@@ -2,7 +2,7 @@
 
 use proto::json::{Elements, MAX_DEPTH, Members};
 
-use super::{Item, ListKind, Pages};
+use super::{Item, ListKind, Pages, ToolSearch, View};
 use crate::tokens::tokens_of_tool;
 
 /// A number of tools, and the estimated number of tokens that their definitions take.
@@ -31,17 +31,33 @@ impl TokenCost {
 
     /// The cost of the tools on the pages of a list, as clients see them. The cost is zero if the pages were dropped.
     pub(super) fn of_pages(pages: &Pages) -> Self {
+        Self::of_some(pages, |_| true)
+    }
+
+    /// The cost of the listed tools whose names `counts` accepts.
+    pub(super) fn of_some(pages: &Pages, counts: impl Fn(&str) -> bool) -> Self {
         let mut cost = Self::default();
         for page in pages.all() {
             let text = page.text();
             let list = Members::of_document(text, MAX_DEPTH).ok();
             let list = list.and_then(|members| members.get(text, ListKind::Tools.member()));
             for tool in list.and_then(|list| Elements::of_value(text, list)).iter().flat_map(Elements::iter) {
-                if let Some(item) = Item::read(ListKind::Tools, tool.share(text)) {
+                if let Some(item) =
+                    Item::read(ListKind::Tools, tool.share(text)).filter(|item| counts(&item.key))
+                {
                     cost.add(&item.key, &item.text);
                 }
             }
         }
         cost
+    }
+}
+
+impl View {
+    /// The cost of all tools of the servers, if clients listed them instead of searching.
+    pub fn token_cost_unsearched(&self) -> TokenCost {
+        let listed = TokenCost::of_some(self.pages(ListKind::Tools), |name| self.tool(name).is_some());
+        let found = self.search().map(ToolSearch::token_cost).unwrap_or_default();
+        TokenCost { tools: listed.tools + found.tools, tokens: listed.tokens.saturating_add(found.tokens) }
     }
 }

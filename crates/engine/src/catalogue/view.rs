@@ -15,7 +15,7 @@ use super::names::{FormerNames, NameLimit, SEPARATOR, meant, opened};
 use super::pages::Shown;
 use super::part::Part;
 use super::resources::{ResourceTable, TemplateOwner};
-use super::restrictions::Restrictions;
+use super::restrictions::{HiddenItems, Restrictions};
 use super::server_description::ServerDescription;
 use super::template::covers;
 use super::tool_search::ToolSearch;
@@ -100,7 +100,7 @@ impl View {
         let mut notes = Vec::new();
         let uris = PublicUris::new(&spec, &upstreams);
         let parts = Part::all(&upstreams, (spec.era, spec.profile, &uris), &mut notes);
-        let (hidden, barred) = (HashSet::new(), HashMap::new());
+        let (hidden, barred) = (HiddenItems::default(), HashMap::new());
         let mut all = Assembly { spec, parts: &parts, uris: &uris, notes, hidden, barred };
         let AssembledTools { table, own, listed, search, pages: linked } =
             all.tools(beside.map(|view| &*view.tools));
@@ -199,6 +199,11 @@ impl View {
         self.held.get(name).map(|server| &**server)
     }
 
+    /// The servers of withheld tools, one for each tool.
+    pub fn holders(&self) -> impl Iterator<Item = &str> {
+        self.held.values().map(|server| &**server)
+    }
+
     /// The search over the tools; `None` if all tools are listed.
     pub fn search(&self) -> Option<&ToolSearch> {
         self.search.as_ref()
@@ -210,7 +215,7 @@ impl View {
             && self.restrictions.admits(self.server(upstream), ListKind::Resources, uri)
     }
 
-    pub(super) fn server(&self, upstream: UpstreamId) -> &str {
+    pub(crate) fn server(&self, upstream: UpstreamId) -> &str {
         self.upstreams.iter().find(|one| one.id == upstream).map_or("", |one| &*one.name)
     }
 
@@ -242,22 +247,23 @@ impl View {
         self.restrictions.open_method(upstream, self.server(upstream), method)
     }
 
-    /// Returns true if this item exists, but the rules withhold it from these clients, or at least deny the current
-    /// request. Only the audit log distinguishes such an item from a missing one.
-    pub fn hides(&self, kind: ListKind, name: &str) -> bool {
+    /// The server of an item that exists, but that the rules withhold from these clients, or at least deny in the current
+    /// request; empty if the server of a resource is not known here. Only the audit log distinguishes such an item from a
+    /// missing one.
+    pub fn withheld_by(&self, kind: ListKind, name: &str) -> Option<&str> {
         // Without rules, nothing is withheld.
         if self.restrictions.are_none() {
-            return false;
+            return None;
         }
-        let is_listed = match kind {
-            ListKind::Tools => self.tools.contains_key(name),
-            ListKind::Prompts => self.prompts.contains_key(name),
+        let listed = match kind {
+            ListKind::Tools => self.tools.get(name).map(|tool| self.server(tool.upstream)),
+            ListKind::Prompts => self.prompts.get(name).map(|prompt| self.server(prompt.upstream)),
             ListKind::Resources | ListKind::Templates => {
-                self.resources.is_listed(name)
-                    || self.restrictions.hide(ListKind::Templates, |own| covers(own, name))
+                let is_listed = self.resources.is_listed(name).then_some("");
+                is_listed.or_else(|| self.restrictions.hide(ListKind::Templates, |own| covers(own, name)))
             }
         };
-        is_listed || self.restrictions.hide(kind, |own| own == name)
+        listed.or_else(|| self.restrictions.hide(kind, |own| own == name))
     }
 
     /// The possible owners of a method outside the core protocol: upstreams that declare an extension, experiment or tasks; if

@@ -16,7 +16,7 @@ pub(super) fn resource<'v>(frame: &Frame, view: &'v View, method: Method) -> Res
     let unknown = || unknown_resource(view.era(), span.of(frame.text()), &uri);
     // A server's answer to a subscription would reveal too much about unlisted resources.
     let found = view.resource(&uri).filter(|found| !found.masked || method == Method::ResourcesRead);
-    let found = found.ok_or_else(|| unknown().hiding(view.hides(ListKind::Resources, &uri)))?;
+    let found = found.ok_or_else(|| unknown().hiding(view.withheld_by(ListKind::Resources, &uri)))?;
     let masked = found.masked.then(|| Box::new(unknown()));
     let rename = found.own.as_ref().map(|own| (span, quote(own).into()));
     let uris = found.own.and_then(|own| {
@@ -48,7 +48,9 @@ pub(super) fn completion<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>,
     };
     let unknown = || {
         let fault = param_fault("ref", &format!("names {uri}, which no server of this profile has"));
-        fault.about(Condition::UnknownResource, uri.as_ref()).hiding(view.hides(ListKind::Resources, &uri))
+        fault
+            .about(Condition::UnknownResource, uri.as_ref())
+            .hiding(view.withheld_by(ListKind::Resources, &uri))
     };
     let (upstream, own) = view.located(&uri).ok_or_else(unknown)?;
     let rename = (own != uri).then(|| (span, quote(&own).into()));

@@ -268,7 +268,7 @@ fn tool_call<'v>(frame: &Frame, view: &'v View, server_info: &str) -> Result<Dis
     if !admits(arguments)
         || view.readings(tool, arguments).iter().any(|reading| !admits(Some(reading.as_bytes())))
     {
-        return Err(denied_arguments(&name));
+        return Err(denied_arguments(&name).of_server(view.server(tool.upstream)));
     }
     Ok(Dispatch::Forward(Route {
         rename: tool.renaming(&name).map(|real| (span, real)),
@@ -328,7 +328,7 @@ pub(super) fn missing(what: &str, name: &str, view: &View) -> Fault {
         };
         let message = format!("unknown {what} {name:?}; {list} shows the valid names");
         let fault = Fault::client(code::INVALID_PARAMS, message).about(condition, name);
-        return fault.hiding(view.hides(kind, name));
+        return fault.hiding(view.withheld_by(kind, name));
     };
     let help = if absence.retry { "; the gateway keeps trying, so retry in a few seconds" } else { "" };
     let message = format!("{what} {name:?} cannot be reached: server {server:?} {}{help}", absence.reason);
@@ -339,7 +339,7 @@ fn held(tool: &str, server: &str) -> Fault {
     let message = format!(
         "tool {tool:?} is held: server {server:?} added it or changed its definition, and nobody has approved that yet; the operator of this gateway can review it with: dragoman definitions {server}"
     );
-    Fault::client(code::INVALID_PARAMS, message).about(Condition::HeldTool, tool)
+    Fault::client(code::INVALID_PARAMS, message).about(Condition::HeldTool, tool).of_server(server)
 }
 
 /// Sends a request about a task to the server that runs it, unless the gateway itself keeps the task.

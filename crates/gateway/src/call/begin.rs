@@ -1,10 +1,12 @@
 //! The beginning of a call: the checks before anything is sent. Also resumes a parked call when its client comes
 //! back.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
 use engine::Fault;
+use engine::catalogue::ToolEntry;
 use engine::exchange::{Exchange, ExchangeAnswer, ResendPolicy, Start};
 use proto::rpc::{Frame, Id};
 use tokio::sync::oneshot;
@@ -17,6 +19,7 @@ use crate::call::client_introduction::{ClientIntroduction, introduction};
 use crate::call::connection::CallConnection;
 use crate::call::dedicated_link::dedicated_link;
 use crate::call::in_flight;
+use crate::call::in_progress::{CallInProgress, CallStage};
 use crate::call::record::{Record, Refused};
 use crate::call::recorded_target::RecordedTarget;
 use crate::call::result_rules::ResultRules;
@@ -52,6 +55,7 @@ impl Call {
         let (resend, unchecked) = (resend_policy(context, &request, &upstream), request.route.unchecked);
         let is_cross = era != request.server;
         let said = if is_cross { introduction(&caller, &request) } else { ClientIntroduction::default() };
+        let method = request.route.method.clone();
         let begun = ResultRules::of(context, &caller, &mut request, &upstream).and_then(|rules| {
             let turn = CallTurn::of(&caller, &upstream)?;
             let dedicated = dedicated_link(&context.egress, &caller, &upstream, &request, &said)?;
@@ -67,6 +71,8 @@ impl Call {
             Ok(exchange) => exchange,
             Err(fault) => return Err(refuse(&caller, id.as_ref(), Refused::new(fault, masked, record))),
         };
+        let entry =
+            context.state.in_progress.enter(|| in_progress(&caller, (method, tool), &upstream, &turn));
         let side_channel = dedicated.is_some().then(|| SideChannel::new(context));
         // Allocate the box first: a value that is created inside the box need not be copied into it.
         Ok(Box::write(
@@ -82,11 +88,19 @@ impl Call {
                 over: false,
                 place,
                 turn,
+                entry,
                 record,
                 rules,
                 side_channel,
             },
         ))
+    }
+
+    /// Notes the call's stage for operators.
+    pub(super) fn at_stage(&self, stage: CallStage) {
+        if let Some(entry) = &self.entry {
+            entry.set(stage);
+        }
     }
 
     /// Returns true if the call goes to a server embedded in the binary.
@@ -138,6 +152,7 @@ impl Call {
         self.exchange.resume(retry, context.sealer(), binding, Instant::now())?;
         self.place = Some(place);
         self.turn = CallTurn::joined(&self.upstream);
+        self.at_stage(CallStage::Runs);
         if let Some(rules) = &mut self.rules {
             rules.resume();
         }
@@ -149,6 +164,25 @@ impl Call {
 }
 
 /// Removes a refused request from its client's session.
+/// Returns the facts about a call that begins.
+fn in_progress(
+    caller: &Caller,
+    (method, tool): (Cow<'static, str>, Option<&ToolEntry>),
+    upstream: &Upstream,
+    turn: &CallTurn,
+) -> CallInProgress {
+    let identity = caller.identity();
+    CallInProgress {
+        since: Instant::now(),
+        stage: if turn.is_waiting() { CallStage::Waits } else { CallStage::Runs },
+        method,
+        tool: tool.map(|tool| tool.name.clone()),
+        server: upstream.name().clone(),
+        principal: identity.principal.id.clone(),
+        client: identity.client_label.clone(),
+    }
+}
+
 fn refuse(caller: &Caller, id: Option<&Id>, refused: Refused) -> Refused {
     if let (Caller::Session(session), Some(id)) = (caller, id) {
         session.requests.end(id);

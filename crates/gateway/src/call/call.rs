@@ -18,6 +18,7 @@ use crate::call::caller::Caller;
 use crate::call::capture::Lane;
 use crate::call::connection::CallConnection;
 use crate::call::deliver::{Delivery, deliver};
+use crate::call::in_progress::{CallEntry, CallStage};
 use crate::call::input::CallInput;
 use crate::call::late::Late;
 use crate::call::record::Record;
@@ -65,6 +66,8 @@ pub struct Call {
     pub(crate) place: Option<CallPlace>,
     /// The call's turn at its server. The number of calls that run at one server is limited.
     pub(super) turn: CallTurn,
+    /// The call's entry among the calls in progress.
+    pub(super) entry: Option<CallEntry>,
     /// The call's entry in the record of calls.
     pub(crate) record: Option<Box<Record>>,
     /// The rules for the call's result and tool, if there are any.
@@ -343,6 +346,7 @@ impl Call {
             if let Some(ended) = Box::pin(self.turn.take(&self.upstream, &mut self.client, deadline)).await {
                 return ended;
             }
+            self.at_stage(CallStage::Runs);
             attended = None;
         }
         let (deadline, settles) = (self.exchange.deadline(), !outbound.era.disconnect_cancels);

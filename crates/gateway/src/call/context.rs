@@ -18,6 +18,7 @@ use super::task_homes::Homes;
 use super::unchecked::Unchecked;
 use crate::admission::audit::AuditSink;
 use crate::call::capture::Capture;
+use crate::call::in_progress::CallsInProgress;
 use crate::session::SessionContext;
 use crate::session::sealer::StateSealer;
 use crate::telemetry::ProcessFigures;
@@ -51,6 +52,8 @@ pub struct CallState {
     pub tracer: Option<Arc<Tracer>>,
     /// The capture of messages.
     pub capture: Capture,
+    /// The calls that run or wait now.
+    pub in_progress: Arc<CallsInProgress>,
 }
 
 impl CallState {
@@ -77,6 +80,7 @@ impl CallState {
             figures,
             tracer,
             capture: Capture::default(),
+            in_progress: Arc::default(),
         }
     }
 

@@ -72,7 +72,13 @@ pub async fn decide(
     let (era, id) = (requester.caller.era(), frame.id().cloned());
     match decide_or_refuse(context, parked, requester, frame).await {
         Ok(decision) => decision,
-        Err(Refused { fault, .. }) => Decision::Done(fault.http_status(era), fault.response(id.as_ref())),
+        Err(Refused { fault, record }) => {
+            let answer = fault.response(id.as_ref());
+            if let Some(mut record) = record {
+                record.replied(&answer);
+            }
+            Decision::Done(fault.http_status(era), answer)
+        }
     }
 }
 

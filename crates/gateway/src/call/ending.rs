@@ -12,6 +12,7 @@ use proto::rpc::Frame;
 use super::call::Call;
 use super::caller::Caller;
 use super::parked::Parked;
+use crate::call::in_progress::CallStage;
 use crate::call::record::Record;
 use crate::call::result_rules::ResultRules;
 use crate::call::side_channel::SideChannel;
@@ -27,7 +28,7 @@ use upstream::pool::dormant::{Dormant, Sleeper};
 impl Call {
     /// Ends the call with an answer; returns the answer for the client.
     pub(crate) fn end(&mut self, answer: ExchangeAnswer) -> ExchangeAnswer {
-        (self.over, self.turn) = (true, CallTurn::Over);
+        (self.over, self.turn, self.entry) = (true, CallTurn::Over, None);
         let masked = self.client.masked.take().filter(|_| !answer.ok);
         let (era, id) = (self.caller.era(), self.exchange.id());
         let answer =
@@ -80,6 +81,7 @@ impl Call {
     ) -> ExchangeAnswer {
         // The request is answered, so its id, its permit and its turn become free again.
         (self.client.cancelled, self.place, self.turn) = (None, None, CallTurn::Over);
+        self.at_stage(CallStage::Asks);
         if let Some(rules) = &mut self.rules {
             rules.pause();
         }

@@ -39,6 +39,7 @@ pub mod elsewhere;
 mod ending;
 mod for_gateways;
 pub(crate) mod in_flight;
+pub mod in_progress;
 pub(crate) mod in_session;
 mod input;
 mod late;

@@ -294,6 +294,9 @@ impl Record {
         if let Some(server) = away {
             self.went_to(&server.into());
         }
+        if let Some(server) = &fault.server {
+            self.withheld(server);
+        }
         let facts = &mut self.facts;
         facts.code = Some(i64::from(fault.code));
         facts.fail(kind(Some(fault.condition)));
@@ -319,6 +322,19 @@ impl Record {
         } else if facts.outcome == CallOutcome::Ok && says_failure(body) {
             facts.fail(OperationOutcome::ToolError);
         }
+    }
+
+    /// Records the server of an item that the client may not use.
+    pub(crate) fn withheld(&mut self, server: &str) {
+        if self.facts.upstream.is_none() && !server.is_empty() {
+            self.facts.upstream = Some(server.into());
+        }
+    }
+
+    /// Records the answer to a refused request.
+    pub(crate) fn replied(&mut self, body: &[u8]) {
+        self.capture(Lane::ToClient, body);
+        self.facts.response_bytes = body.len() as u64;
     }
 
     /// Records a denial.

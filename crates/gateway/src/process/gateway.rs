@@ -101,6 +101,7 @@ impl Gateway {
         if let Some(server) = door.sign_in() {
             server.serve_at(base.as_deref());
         }
+        process.call.in_progress.keep(config.keeps_changes());
         process.consents.serve_at(base);
         process.consents.with_clients(snapshot.upstreams.iter().filter_map(call::consent::client));
         Self {

@@ -57,7 +57,7 @@ pub use servers::{
     AddServer, ConnectionCounts, ProcessRow, ServerConfig, ServerLogin, ServerPage, ServerRow, ServersFilter,
     ServersPage, StateChange, StderrLine,
 };
-pub use sessions::{ParkedRow, QueueRow, SessionRow, SessionsPage, StreamRow};
+pub use sessions::{CallNowRow, ParkedRow, QueueRow, SessionRow, SessionsPage, StreamRow};
 pub use tools::{
     ApprovalRow, ArgumentRow, SchemaFindingRow, ToolPage, ToolProfileRow, ToolRow, ToolsFilter, ToolsPage,
 };

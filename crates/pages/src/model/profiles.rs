@@ -36,6 +36,8 @@ pub struct ProfileRow {
     pub searchable: u64,
     /// The estimated tokens of the searchable tools, if they were listed.
     pub searchable_tokens: u64,
+    /// The estimated tokens of everything that clients would get at the beginning if they listed all tools.
+    pub unsearched_cost: u64,
     /// The number of open sessions.
     pub sessions: u64,
     /// The place where the profile is defined.
@@ -70,6 +72,8 @@ pub struct ProfilePage {
     pub tools: Vec<ToolRow>,
     /// The position of these tools in the whole list.
     pub paging: Paging,
+    /// The servers with tools that clients do not get until somebody approves them, and the numbers of these tools.
+    pub held: Vec<(ForeignText, u64)>,
     /// The keys and users whom the access rules leave without any tool.
     pub without_tools: Vec<UnservedCaller>,
     /// The keys that this profile accepts, and other ways to authenticate, as sentences.

@@ -13,6 +13,8 @@ pub struct SessionsPage {
     pub paging: Paging,
     /// The open event streams.
     pub streams: Vec<StreamRow>,
+    /// The calls that run, or wait for their turn, the oldest first.
+    pub calls: Vec<CallNowRow>,
     /// The calls that wait for an answer from their client.
     pub parked: Vec<ParkedRow>,
     /// The servers at which calls run or wait.
@@ -63,6 +65,23 @@ pub struct StreamRow {
     pub purpose: ForeignText,
     /// The time at which the stream was opened.
     pub opened: Millis,
+}
+
+/// A call that runs, or waits for its turn.
+#[derive(Debug, Clone, Default)]
+pub struct CallNowRow {
+    /// The tool, or the method of another request.
+    pub target: ForeignText,
+    /// The server.
+    pub server: ForeignText,
+    /// The caller.
+    pub principal: Caller,
+    /// The name and version that the client claims.
+    pub client: Option<ForeignText>,
+    /// The time at which the call began.
+    pub since: Millis,
+    /// True if the call waits until another call of the server has ended.
+    pub waits: bool,
 }
 
 /// A call that waits for an answer from its client.

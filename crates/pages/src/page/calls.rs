@@ -66,13 +66,13 @@ fn filters(data: &CallsPage) -> Markup {
     html! {
         (filter(route::CALLS, "list", &html! {
             (field(InputLine { name: "q", label: "Tool or arguments", value: chosen.q.raw(), example: "post", kind: "search", ..InputLine::default() }))
-            (field(InputLine { name: "tool", label: "Tool", value: chosen.tool.raw(), example: "blog__*", kind: "search", ..InputLine::default() }))
+            (field(InputLine { name: "tool", label: "Tool", value: chosen.tool.raw(), example: "*delete*", kind: "search", ..InputLine::default() }))
             (field(InputLine { name: "principal", label: "Caller", value: chosen.principal.raw(), example: "ci-bot or key:dgm_*", kind: "search", ..InputLine::default() }))
-            (field(InputLine { name: "client", label: "Client", value: chosen.client.raw(), example: "cursor*", kind: "search", ..InputLine::default() }))
+            (field(InputLine { name: "client", label: "Client", value: chosen.client.raw(), example: "cursor", kind: "search", ..InputLine::default() }))
             (select("f", "outcome", "Outcome", chosen.outcome.map_or("", Outcome::name), &outcomes))
             (select("f", "server", "Server", chosen.server.raw(), &options("All servers", &data.servers)))
             (select("f", "profile", "Profile", chosen.profile.raw(), &options("All profiles", &data.profiles)))
-            (field(InputLine { name: "since", label: "Since", value: chosen.since.raw(), example: "1h", ..InputLine::default() }))
+            (field(InputLine { name: "since", label: "Since", value: chosen.since.raw(), example: "1h or today", ..InputLine::default() }))
             (field(InputLine { name: "until", label: "Until", value: chosen.until.raw(), example: "now", ..InputLine::default() }))
         }))
         p.hint { "In patterns, " code { "*" } " stands for any characters and " code { "?" } " for one." }

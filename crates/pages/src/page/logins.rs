@@ -94,10 +94,16 @@ fn consent_row(frame: &PageFrame, row: &ConsentRow) -> Markup {
                     ConsentStanding::Refused => (badge(Tone::Bad, Glyph::Bad, "refused")),
                 }
                 @if let Some(reason) = &row.reason { div.sub { (reason) } }
+                @if row.standing == ConsentStanding::Asked {
+                    div.sub {
+                        @if row.shared { "Start the consent on the server's page." }
+                        @else { "Its calls are answered with a link. Someone has to open the link and log in at the server." }
+                    }
+                }
             }
             td data-label="Scopes" { @if row.scopes.is_empty() { span.quiet { "–" } } @for (at, scope) in row.scopes.iter().enumerate() { @if at > 0 { " " } code { (scope.name()) } } }
-            td data-label="Token ends" { (until(frame.now, row.expires, "unknown")) }
-            td.acts data-label="Actions" { (button(frame, route::LOGINS_REVOKE, Button::Danger, Glyph::Remove, "Revoke", &[("consent", &row.id)])) }
+            td data-label="Token ends" { (until(frame.now, row.expires, if row.standing == ConsentStanding::Asked { "no token yet" } else { "unknown" })) }
+            td.acts data-label="Actions" { (button(frame, route::LOGINS_REVOKE, Button::Danger, Glyph::Remove, if row.standing == ConsentStanding::Asked { "Forget" } else { "Revoke" }, &[("consent", &row.id)])) }
         }
     }
 }

@@ -84,7 +84,7 @@ fn cost(data: &ProfilePage) -> Markup {
                 div { dt { "Context cost" } dd.value { (count(all)) } dd.below { "tokens at every turn of a model" } }
                 div { dt { "Of 200,000 tokens" } dd.value { (percent(all, CONTEXT)) } dd.below { (meter(all, CONTEXT)) } }
                 div { dt { "Listed tools" } dd.value { (count(row.listed)) } dd.below { (count(row.tokens)) " tokens" } }
-                div { dt { "Searchable tools" } dd.value { (count(row.searchable)) } dd.below { (count(row.searchable_tokens)) " tokens saved" } }
+                div { dt { "Searchable tools" } dd.value { (count(row.searchable)) } dd.below { (count(row.unsearched_cost.saturating_sub(all))) " tokens saved" } }
                 div { dt { "Instructions" } dd.value { (count(row.instructions_tokens)) } dd.below { "tokens, with those of the servers" } }
                 div { dt { "Open sessions" } dd.value { (count(row.sessions)) } dd.below { a href=(route::with_query(route::SESSIONS, &[("q", row.slug.raw())])) { "Show them" } } }
             }
@@ -159,6 +159,13 @@ fn tools(data: &ProfilePage) -> Markup {
             (field(InputLine { name: "q", label: "Name or description", value: data.q.raw(), kind: "search", ..InputLine::default() }))
         }))
         div id="effective" {
+            @for (server, tools) in &data.held {
+                div.notice.warn { (Glyph::Warning) div { p {
+                    (counted(*tools, "tool of the server ", "tools of the server ")) a href=(route::server(server.raw())) { (server.name()) }
+                    @if *tools == 1 { " awaits" } @else { " await" } " approval, so clients do not get "
+                    @if *tools == 1 { "it" } @else { "them" } ". Review the changed definitions on the server's page."
+                } } }
+            }
             @if data.tools.is_empty() {
                 (empty(&Empty { icon: Glyph::Tool, title: "No tools here", text: "Check the servers of the profile and its rules: both decide what clients see.", link: None }))
             } @else {

@@ -46,7 +46,7 @@ fn list(data: &ProfilesPage) -> Markup {
             td.n data-label="Servers" { (count(row.servers)) }
             td data-label="Clients" { (mode(row.mode.raw())) }
             td.n data-label="Listed tools" { (count(row.listed)) }
-            td.n data-label="Context cost" { (counted(row.cost(), "token", "tokens")) @if row.searchable > 0 { div.sub { "instead of " (count(row.cost().saturating_add(row.searchable_tokens))) } } }
+            td.n data-label="Context cost" { (counted(row.cost(), "token", "tokens")) @if row.searchable > 0 { div.sub { "instead of " (count(row.unsearched_cost)) } } }
             td.n data-label="Sessions" { (count(row.sessions)) }
         } }
     };

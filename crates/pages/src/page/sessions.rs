@@ -1,9 +1,9 @@
 //! Sessions, streams, and the calls that wait.
 
-use crate::model::{PageFrame, ParkedRow, QueueRow, SessionRow, SessionsPage};
+use crate::model::{CallNowRow, PageFrame, ParkedRow, QueueRow, SessionRow, SessionsPage};
 use crate::part::{
-    Button, Empty, Glyph, Head, InputLine, Section, at_row, button, caller, count, counted, empty, field,
-    filter, left_out, meter, page, pager, shown, table, when,
+    Button, Empty, Glyph, Head, InputLine, Section, Tone, at_row, badge, button, caller, count, counted,
+    empty, field, filter, left_out, meter, page, pager, shown, table, when,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -29,6 +29,7 @@ pub fn sessions(frame: &PageFrame, data: &SessionsPage) -> Markup {
                 div { dt { "Waiting calls" } dd.value { (count(waiting)) } dd.below { "for their turn or a connection" } }
                 div { dt { "Open questions" } dd.value { (count(data.parked.len() as u64)) } dd.below { "calls that wait for their client" } }
             }
+            @if !data.calls.is_empty() { section aria-labelledby="calls" { h2 id="calls" { "Calls in progress" } (calls(frame, &data.calls)) } }
             section aria-labelledby="queues" { h2 id="queues" { "Running and waiting, by server" } (queues(&data.queues)) }
             @if !data.parked.is_empty() { section aria-labelledby="parked" { h2 id="parked" { "Calls that wait for their client" } (parked(frame, &data.parked)) } }
             section aria-labelledby="sessions" { h2 id="sessions" { "Sessions" } (list(frame, data)) }
@@ -49,6 +50,23 @@ fn queues(queues: &[QueueRow]) -> Markup {
     html! {
         @if queues.is_empty() { p.quiet { "No call is running, and none is waiting." } }
         @else { (table("Running and waiting calls", &[("Server", ""), ("Running", "n"), ("Waiting", "n"), ("Reason", "")], &rows)) (left_out(queues)) }
+    }
+}
+
+fn calls(frame: &PageFrame, calls: &[CallNowRow]) -> Markup {
+    let rows = html! {
+        @for row in shown(calls) { tr {
+            td data-label="Call" { (row.target.name()) div.sub { (row.server.name()) } }
+            td data-label="Caller" { (caller(&row.principal)) @if let Some(client) = &row.client { div.sub { (client.name()) } } }
+            td data-label="Since" { (when(frame.now, row.since)) }
+            td data-label="State" {
+                @if row.waits { (badge(Tone::Accent, Glyph::Waiting, "waits for its turn")) } @else { (badge(Tone::Good, Glyph::Go, "runs")) }
+            }
+        } }
+    };
+    html! {
+        (table("Calls in progress", &[("Call", ""), ("Caller", ""), ("Since", ""), ("State", "")], &rows))
+        (left_out(calls))
     }
 }
 

@@ -68,7 +68,7 @@ async fn the_record_names_the_tool_that_was_meant() {
     let wanted = [
         (json!("find_tools"), json!("ok"), Value::Null),
         (json!("good__echo"), json!("ok"), json!("good")),
-        (json!("good__test_simple_text"), json!("denied"), Value::Null),
+        (json!("good__test_simple_text"), json!("denied"), json!("good")),
         (json!("good__nothing"), json!("unknown"), Value::Null),
     ];
     assert_eq!(seen.len(), ways.len() * wanted.len(), "{seen:#?}");

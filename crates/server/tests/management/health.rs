@@ -150,7 +150,7 @@ async fn a_child_that_keeps_ending_backs_off_and_flaps() {
     log.has(" of starting, tools: ").await;
     die().await;
     log.has("backing_off after").await;
-    log.has(": code 3: out of *** server=up").await;
+    log.has(": code 3: odd: dying with code 3, as told | out of *** server=up").await;
     for _ in 0..7 {
         die().await;
     }

@@ -241,6 +241,7 @@ async fn records(caller: &mut Caller) {
     let call = soon("a recorded call", recorded).await;
     assert_eq!((&call["tool"], &call["server"]), (&json!("good__echo"), &json!("good")));
     assert_eq!(caller.get("getCall", &[&call["id"].to_string()], "").await, call);
+    assert_eq!(caller.get("listRunningCalls", &[], "").await, json!({"total": 0, "calls": []}));
     caller.refused("getCall", &["999999"], &Value::Null, "CALL_NOT_FOUND").await;
     let summary = caller.get("summarizeCalls", &[], "?by=tool").await;
     assert!(

@@ -46,6 +46,54 @@ async fn one_call_too_many_is_refused_and_may_be_sent_again() {
 }
 
 #[tokio::test]
+async fn operators_see_which_calls_run_wait_and_ask() {
+    let actor = Actor::start(Speaks::Handshake).await;
+    let gateway = gateway(&limited(&actor, "concurrentCalls: 1"), "management: { rate: 1000000/1m }\n").await;
+    let (one, two, nothing) = (askable(&gateway), Modern::new(gateway.http()), json!({}));
+    let listed = async |states: &[&str]| loop {
+        let mut reply = gateway.http().get("/api/calls/running", &[]).await;
+        assert_eq!(reply.status, 200);
+        let answer = reply.json().await;
+        let calls = answer["calls"].as_array().expect("calls").clone();
+        if calls.iter().map(|call| call["state"].as_str().unwrap_or_default()).eq(states.iter().copied()) {
+            assert_eq!(answer["total"], calls.len());
+            break calls;
+        }
+    };
+    let params = call("up__ok", &nothing);
+    let watched = async {
+        let line = actor.next("tools/call").await;
+        let (second, ()) = tokio::join!(two.call("up__other", &nothing), async {
+            let calls = soon("both calls", listed(&["running", "waiting"])).await;
+            let facts = |call: &Value| {
+                ["tool", "server", "method", "principal"].map(|key| call[key].as_str().map(str::to_owned))
+            };
+            let expected =
+                |tool: &str| [tool, "up", "tools/call", "anyone"].map(|text| Some(text.to_owned()));
+            assert_eq!(facts(&calls[0]), expected("up__ok"));
+            assert_eq!(facts(&calls[1]), expected("up__other"));
+            line.ask("q", "elicitation/create", &form());
+            soon("a turn", listed(&["asking", "running"])).await;
+            actor.next("tools/call").await.answer_text("second");
+        });
+        soon("the question alone", listed(&["asking"])).await;
+        (line, second)
+    };
+    let (first, (line, second)) = tokio::join!(one.ask("tools/call", &params), watched);
+    asked(&first);
+    assert_eq!(text(&second), "second");
+    let again = retry(&params, &first, &accepted("Ada"));
+    let (last, ()) = tokio::join!(one.ask("tools/call", &again), async {
+        actor.response("q").await;
+        let calls = soon("the resumed call", listed(&["running"])).await;
+        assert_eq!(calls[0]["tool"], "up__ok");
+        line.answer_text("done");
+    });
+    assert_eq!(text(&last), "done");
+    soon("no calls", listed(&[])).await;
+}
+
+#[tokio::test]
 async fn a_call_that_is_cancelled_while_it_waits_is_never_sent() {
     let actor = Actor::start(Speaks::Handshake).await;
     let config = format!("mcpServers:\n  up: {}\n", limited(&actor, "concurrentCalls: 1"));

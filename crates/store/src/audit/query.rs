@@ -30,7 +30,7 @@ pub struct Query {
     pub method: Option<String>,
     /// Selects calls whose tool or recorded arguments contain this text, whatever its case.
     pub text: Option<String>,
-    /// Selects clients with a matching name and version.
+    /// Selects clients with a matching name, or name and version.
     pub client: Option<String>,
     /// Selects clients with a matching address.
     pub address: Option<String>,
@@ -56,7 +56,11 @@ impl Query {
             ("upstream GLOB ?", pattern(&self.upstream)),
             ("tool GLOB ?", pattern(&self.tool)),
             ("method GLOB ?", pattern(&self.method)),
-            ("client GLOB ?", pattern(&self.client)),
+            // A name without a version matches all versions.
+            (
+                "client || ' ' GLOB ?",
+                self.client.as_ref().map(|text| Value::from(sql_pattern(&format!("{text} *")))),
+            ),
             ("address GLOB ?", pattern(&self.address)),
             (
                 "instr(lower(coalesce(tool, method) || ' ' || coalesce(arguments, '')), ?) > 0",

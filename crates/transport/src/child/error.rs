@@ -83,12 +83,10 @@ impl ChildError {
         }
     }
 
-    /// Returns the last line that the child wrote to stderr before it ended.
-    pub fn last_line(&self) -> Option<&str> {
+    /// Returns the last part of the child's stderr, if the child has ended.
+    pub fn stderr(&self) -> Option<&Arc<str>> {
         match self {
-            Self::Closed { stderr, .. } | Self::Exited(Exit { stderr, .. }) => {
-                stderr.lines().map(str::trim).rfind(|line| !line.is_empty())
-            }
+            Self::Closed { stderr, .. } | Self::Exited(Exit { stderr, .. }) => Some(stderr),
             _ => None,
         }
     }
@@ -233,8 +231,11 @@ mod tests {
             })
         };
         let own = ended(false, "first\n  last \n \n");
-        assert_eq!((own.in_brief().as_str(), own.last_line()), ("code 3", Some("last")));
-        assert!(own.is_own_end() && !ended(true, "").is_own_end() && ended(true, "").last_line().is_none());
+        assert_eq!(
+            (own.in_brief().as_str(), own.stderr().map(|text| &**text)),
+            ("code 3", Some("first\n  last \n \n"))
+        );
+        assert!(own.is_own_end() && !ended(true, "").is_own_end());
         let six = "1\n2\n\n3\n4\n5\n6";
         assert_eq!(
             exit(0, false, six),

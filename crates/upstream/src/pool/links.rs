@@ -192,14 +192,15 @@ impl Links {
     }
 
     /// Returns the last lines that the shared process wrote to stderr, with secrets masked; the process may have
-    /// ended since. Returns no lines if the server is not a process.
+    /// ended since, or may never have answered. Returns no lines if the server is not a process.
     pub fn last_words(&self) -> Vec<String> {
         let cells: Vec<Arc<LinkCell>> = self.shared.lock().values().cloned().collect();
         let texts = cells.iter().filter_map(|cell| match &cell.open.load_full()?.wire {
             Wire::Pipe(pipe) => Some(pipe.stderr()),
             _ => None,
         });
-        let Some(text) = texts.max_by_key(|text| text.len()) else { return Vec::new() };
+        let text = texts.max_by_key(|text| text.len()).filter(|text| !text.is_empty());
+        let text = text.unwrap_or_else(|| self.server.last_words.text());
         // Secrets are masked before lines are cut, because half a secret would not be recognized.
         last_lines(&self.server.mask.show(&text))
     }

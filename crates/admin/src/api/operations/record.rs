@@ -14,6 +14,8 @@ use super::super::answers::ok;
 use super::super::request::{Door, ManagementRequest};
 use super::super::table::{Answered, Operation, QueryKind, get, now, query};
 use crate::insight::calls::{self, CallPage, CallSummary, GROUPS, RecordedCall};
+use crate::insight::in_progress::{self, CallsNow};
+use crate::insight::keys::key_names;
 use crate::insight::live::{DroppedEvents, LiveEvent, LiveEvents, MOST_READERS};
 use crate::insight::moment::PointInTime;
 use gateway::admission::audit::WatchedShare;
@@ -45,7 +47,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         query("server", QueryKind::Text, "A pattern for the server."),
         query("tool", QueryKind::Text, "A pattern for the tool."),
         query("method", QueryKind::Text, "A pattern for the method."),
-        query("client", QueryKind::Text, "A pattern for the client's name and version."),
+        query("client", QueryKind::Text, "A pattern for the client's name, or for its name and version."),
         query("address", QueryKind::Text, "A pattern for the client's address."),
         query("text", QueryKind::Text, "Only calls whose tool or recorded arguments contain this text."),
         query("outcome", QueryKind::Word(OUTCOMES), "Only calls with this outcome."),
@@ -61,6 +63,13 @@ pub(super) const OPERATIONS: &[Operation] = &[
         query("sinceSeconds", QueryKind::Number(1, LONGEST), "The length of the period, in seconds; a day if omitted."),
     ])
     .giving::<CallSummary>(),
+    get(
+        "/api/calls/running",
+        "listRunningCalls",
+        "Lists the calls that run, wait for their turn, or wait for an answer of their client; the oldest first.",
+        |request| Box::pin(running(request)),
+    )
+    .giving::<CallsNow>(),
     get("/api/calls/{call}", "getCall", "Shows one recorded call.", |request| Box::pin(show(request)))
         .giving::<RecordedCall>(),
     get(
@@ -208,4 +217,10 @@ async fn send(mut events: LiveEvents, mut reader: EventReader) {
             return;
         }
     }
+}
+
+/// Answers `GET /api/calls/running`.
+async fn running(request: &mut ManagementRequest) -> Answered {
+    let names = key_names(&request.shard).await;
+    Ok(ok(&in_progress::calls(&request.shard, &names)))
 }

@@ -118,7 +118,7 @@ fn shown(shard: &Shard, answer: &AccessAnswer) -> AccessVerdict {
     };
     let mut steps = vec![admission];
     if answer.server.is_some() {
-        steps.extend(rules.into_iter().map(|rule| {
+        steps.extend(rules.into_iter().enumerate().map(|(at, rule)| {
             let is_it = decides == Some(rule.number);
             let effect = match (is_it, rule.allows) {
                 (false, _) => RuleEffect::Skipped,
@@ -134,12 +134,22 @@ fn shown(shard: &Shard, answer: &AccessAnswer) -> AccessVerdict {
                 )
                 .into(),
                 effect,
-                why: if is_it { answer.reason.as_str().into() } else { "it is not the deciding rule".into() },
+                why: if is_it { answer.reason.as_str().into() } else { not_deciding(answer, at).into() },
                 line: None,
             }
         }));
     }
     AccessVerdict { allowed: answer.allowed, reason: sentence(&answer.reason).into(), steps }
+}
+
+/// Returns the reason why a rule, counted from 0, does not decide.
+fn not_deciding(answer: &AccessAnswer, at: usize) -> &'static str {
+    match answer.rules.get(at).copied() {
+        Some("otherCaller") => "it is about other callers",
+        Some("otherItem") => "it is about other tools, servers or profiles",
+        Some("otherArguments") => "it is about other arguments",
+        _ => "it applies, but another rule decides",
+    }
 }
 
 fn sentence(text: &str) -> String {

@@ -19,6 +19,8 @@ use gateway::changes::Refusal;
 
 /// The number of calls that are read in one batch for a CSV file.
 const PART: u32 = 1000;
+/// The length of a day, in milliseconds.
+const DAY_MS: u64 = 86_400_000;
 /// The maximum number of calls in one file.
 const MOST: usize = 1_000_000;
 
@@ -59,6 +61,12 @@ fn moment(text: &str) -> Result<Option<u64>, String> {
     if text.is_empty() || text == "now" {
         return Ok(None);
     }
+    if let Some(days) =
+        [("today", 0), ("yesterday", 1)].iter().find_map(|(word, days)| (*word == text).then_some(*days))
+    {
+        let today = PointInTime::now().0 / DAY_MS * DAY_MS;
+        return Ok(Some(today.saturating_sub(days * DAY_MS)));
+    }
     if let Some(ago) = duration(text) {
         return Ok(Some(PointInTime::before(ago).0));
     }
@@ -71,7 +79,7 @@ fn moment(text: &str) -> Result<Option<u64>, String> {
             .map(|at| at.timestamp())
     });
     let at = at.and_then(|at| u64::try_from(at.as_millisecond()).ok());
-    at.map(Some).ok_or_else(|| format!("{text:?} is not a time. Write a duration before now, such as 1h or 7d, or a time such as 2026-11-24T08:00:00Z."))
+    at.map(Some).ok_or_else(|| format!("{text:?} is not a time. Write today, yesterday, a duration before now such as 1h or 7d, a date such as 2026-11-24, or a time such as 2026-11-24T08:00:00Z (UTC)."))
 }
 
 /// Reads a duration such as `90s`, `15m`, `1h`, `7d`, `4w`.
@@ -182,7 +190,10 @@ mod tests {
         assert_eq!(moment("2026-11-24T08:00:00Z"), Ok(Some(1_795_507_200_000)));
         assert_eq!(moment("2026-11-24T08:00"), Ok(Some(1_795_507_200_000)));
         assert_eq!((moment(""), moment("now")), (Ok(None), Ok(None)));
-        for wrong in ["h", "1x", "yesterday", "99999999999999999999d", "-1h", "é"] {
+        let (today, yesterday) = (moment("today").unwrap().unwrap(), moment("yesterday").unwrap().unwrap());
+        assert_eq!((today % DAY_MS, today - yesterday), (0, DAY_MS));
+        assert!(today <= now && now - today < 2 * DAY_MS);
+        for wrong in ["h", "1x", "tomorrow", "99999999999999999999d", "-1h", "é"] {
             assert!(moment(wrong).is_err(), "{wrong}");
         }
         assert_eq!(

@@ -1,7 +1,9 @@
 //! The page of one profile, and the forms on it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use engine::catalogue::View;
 use pages::model::{ForeignText, ProfilePage, ProfileServer, ServerState, ToolRow};
 use pages::page;
 use pages::route::{self, ProfileAction};
@@ -37,6 +39,7 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
         allow: patterns(&rules["allow"]),
         deny: patterns(&rules["deny"]),
         callers: callers(shard),
+        held: view.as_deref().map(held).unwrap_or_default(),
         without_tools,
         row,
         servers,
@@ -45,6 +48,13 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
         paging,
     };
     page_reply::ok(page::profile(&request.frame(), &data))
+}
+
+/// Returns the numbers of withheld tools by server.
+fn held(view: &View) -> Vec<(ForeignText, u64)> {
+    let mut held: BTreeMap<&str, u64> = BTreeMap::new();
+    view.holders().for_each(|server| *held.entry(server).or_default() += 1);
+    held.into_iter().map(|(server, tools)| (server.into(), tools)).collect()
 }
 
 fn patterns(shown: &Value) -> Vec<ForeignText> {

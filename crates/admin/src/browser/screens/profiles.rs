@@ -41,7 +41,8 @@ pub(super) async fn row(shard: &Arc<Shard>, slug: &str) -> Option<(ProfileRow, O
     let listed = view.as_ref().map(|view| view.token_cost()).unwrap_or_default();
     let searchable = view.as_ref().and_then(|view| view.search()).map(ToolSearch::token_cost);
     let searchable = searchable.unwrap_or_default();
-    let instructions = view.as_ref().and_then(|view| view.instructions());
+    let instructions = view.as_ref().and_then(|view| view.instructions()).map_or(0, tokens_of_text);
+    let unsearched = view.as_ref().map(|view| view.token_cost_unsearched()).unwrap_or_default();
     let sessions = shard.session.state.sessions.those(|session| session.profile == at).len();
     let row = ProfileRow {
         slug: slug.into(),
@@ -51,9 +52,10 @@ pub(super) async fn row(shard: &Arc<Shard>, slug: &str) -> Option<(ProfileRow, O
         servers: count(standing.config().profiles.get(slug).map_or(0, |profile| profile.servers.len())),
         listed: count(listed.tools),
         tokens: listed.tokens,
-        instructions_tokens: instructions.map_or(0, tokens_of_text),
+        instructions_tokens: instructions,
         searchable: count(searchable.tools),
         searchable_tokens: searchable.tokens,
+        unsearched_cost: unsearched.tokens.saturating_add(instructions),
         sessions: count(sessions),
         origin: if standing.base().profiles.contains_key(slug) { DefinedIn::File } else { DefinedIn::Api },
     };

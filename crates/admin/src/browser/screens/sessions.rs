@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use pages::model::{Caller, ParkedRow, QueueRow, SessionRow, SessionsPage, StreamRow};
+use pages::model::{CallNowRow, Caller, ParkedRow, QueueRow, SessionRow, SessionsPage, StreamRow};
 use pages::{page, route};
 
 use super::super::page_reply::{self, PageResult, done};
 use super::super::page_request::{PageRequest, Subject};
 use super::paging::{contains, part};
 use super::{caller, count, text};
+use crate::insight::in_progress;
 use crate::insight::keys::key_names;
 use crate::insight::moment::PointInTime;
 use crate::insight::sessions::{self, ListedSession, SessionQuery};
@@ -34,6 +35,7 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
         sessions,
         paging,
         streams: streams(shard, &names),
+        calls: calls(shard, &names),
         parked: parked(shard, &names),
         queues: queues(shard),
         limit: count(shard.gateway.snapshot.limits.sessions),
@@ -73,6 +75,20 @@ fn streams(shard: &Shard, names: &KeyNames) -> Vec<StreamRow> {
         .collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.opened));
     rows
+}
+
+fn calls(shard: &Shard, names: &KeyNames) -> Vec<CallNowRow> {
+    let all = in_progress::calls(shard, names).calls;
+    let all = all.into_iter().filter(|call| call.state != "asking");
+    all.map(|call| CallNowRow {
+        target: call.tool.unwrap_or(call.method).into(),
+        server: call.server.into(),
+        principal: Caller::new(call.principal, call.principal_name),
+        client: text(call.client),
+        since: call.since.0,
+        waits: call.state == "waiting",
+    })
+    .collect()
 }
 
 fn parked(shard: &Shard, names: &KeyNames) -> Vec<ParkedRow> {

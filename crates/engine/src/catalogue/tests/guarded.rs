@@ -59,7 +59,11 @@ fn a_server_of_which_nothing_may_be_used_is_not_there() {
         assert!(view.denies_server(UpstreamId(2)) && !view.denies_server(UpstreamId(1)), "{rules}");
         assert_eq!(view.upstreams().len(), 1, "{rules}");
         assert!(!view.reaches(UpstreamId(2), "x/y"), "{rules}");
-        assert!(view.hides(ListKind::Tools, "blog__x"), "{rules}: the record can tell");
+        assert_eq!(
+            view.withheld_by(ListKind::Tools, "blog__x"),
+            Some("blog"),
+            "{rules}: the record can tell"
+        );
     }
     let all = under("[{ deny: blog__x }]", both());
     assert!(all.capabilities().contains("\"b\"") && !all.denies_server(UpstreamId(2)));

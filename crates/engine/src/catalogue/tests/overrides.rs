@@ -134,7 +134,9 @@ fn rules_see_the_final_arguments_and_the_server_s_own_hints() {
     // Renaming a tool changes no rule, and a hint for clients relaxes no rule.
     assert!(called("[{ deny: files__read }]").is_err());
     let denied = under("[{ deny: files__read }]");
-    assert!(denied.hides(ListKind::Tools, "read_text") && denied.hides(ListKind::Tools, "files__read"));
+    for name in ["read_text", "files__read"] {
+        assert_eq!(denied.withheld_by(ListKind::Tools, name), Some("files"), "{name}");
+    }
     assert!(called("[{ deny: read_text }]").is_ok());
     assert!(called("[{ allow: '*', when: { annotations: { readOnlyHint: true } } }]").is_err());
 }

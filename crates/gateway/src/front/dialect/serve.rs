@@ -377,7 +377,10 @@ impl Asking<'_> {
             match found {
                 TargetLookup::Here => {}
                 TargetLookup::Away(server) => record.went_to(&server),
-                TargetLookup::Hidden => record.denied(None),
+                TargetLookup::Hidden(server) => {
+                    record.withheld(&server);
+                    record.denied(None);
+                }
                 TargetLookup::Nowhere => record.unknown(),
             }
         }

@@ -21,8 +21,8 @@ pub(super) fn named(ask: &DialectRequest) -> Option<(ListKind, &'static str)> {
 pub(super) enum TargetLookup {
     /// The caller may use the target, or the request has no target.
     Here,
-    /// Only other callers may use the target.
-    Hidden,
+    /// Only other callers may use the target, which belongs to this server; empty if the server is unknown.
+    Hidden(Arc<str>),
     /// The target belongs to this server, which is unavailable.
     Away(Arc<str>),
     Nowhere,
@@ -42,8 +42,10 @@ impl TargetLookup {
         match (is_here, away()) {
             (true, _) => Self::Here,
             (false, Some((server, _))) => Self::Away(server.into()),
-            (false, None) if view.hides(kind, &name) => Self::Hidden,
-            (false, None) => Self::Nowhere,
+            (false, None) => match view.withheld_by(kind, &name) {
+                Some(server) => Self::Hidden(server.into()),
+                None => Self::Nowhere,
+            },
         }
     }
 }

@@ -243,6 +243,7 @@ fn profile_row(s: &Sample, number: usize) -> ProfileRow {
         instructions_tokens: 14,
         searchable: [0, 374, 386][number % 3],
         searchable_tokens: [0, 106_164, 109_292][number % 3],
+        unsearched_cost: [109_818, 109_818, 109_306][number % 3],
         sessions: 7,
         origin: if number % 3 == 2 { DefinedIn::Api } else { DefinedIn::File },
     }
@@ -282,6 +283,7 @@ pub(crate) fn profile(s: &Sample) -> ProfilePage {
         q: s.t(""),
         tools: s.rows(|number| tool_row(s, number)),
         paging: s.paging(),
+        held: s.few(2, |number| (s.t(["notes", "orders"][number % 2]), 3 - number as u64 % 3)),
         without_tools: s.few(3, |_| UnservedCaller {
             name: s.t("claude-web"),
             caller: s.t("key:dgm_BgTMSuBe"),

@@ -3,9 +3,10 @@
 use super::{NOW, Sample, ago};
 use crate::sample::catalogue::server_row;
 use dragoman_pages::model::{
-    Advice, CallPage, CallRow, CallsFilter, CallsPage, CaptureState, ExchangeStep, LiveEvent, LiveEventKind,
-    LivePage, MessageLane, Outcome, OverviewPage, ParkedRow, QueueRow, RecordState, SessionRow, SessionsPage,
-    Severity, StreamRow, TrafficPoint, TrafficTotals, UsageRow, Window, WireMessage,
+    Advice, CallNowRow, CallPage, CallRow, CallsFilter, CallsPage, CaptureState, ExchangeStep, LiveEvent,
+    LiveEventKind, LivePage, MessageLane, Outcome, OverviewPage, ParkedRow, QueueRow, RecordState,
+    SessionRow, SessionsPage, Severity, StreamRow, TrafficPoint, TrafficTotals, UsageRow, Window,
+    WireMessage,
 };
 use dragoman_pages::route;
 
@@ -353,6 +354,14 @@ pub(crate) fn sessions(s: &Sample) -> SessionsPage {
             client: s.t(clients[number % 4]),
             purpose: s.t("subscriptions/listen"),
             opened: ago(600),
+        }),
+        calls: s.few(3, |number| CallNowRow {
+            target: s.t(if number == 0 { "blog__wp_list_posts" } else { "render__poster" }),
+            server: s.t(if number == 0 { "blog" } else { "render" }),
+            principal: s.caller("key:dgm_BgTMSuBe"),
+            client: Some(s.t(clients[number % 4])),
+            since: ago(9 - number as u64 % 9),
+            waits: number % 3 == 2,
         }),
         parked: s.few(2, |_| ParkedRow {
             principal: s.caller("user:ann"),
