@@ -98,11 +98,11 @@ pub struct Fault {
     /// The description: what happened, where, and what to do.
     pub message: String,
     /// The error's `data` as JSON text.
-    pub data: Option<String>,
+    pub data: Option<Box<str>>,
     /// The kind of fault.
     pub condition: Condition,
     /// The subject: the name of a tool, a server, a method or a profile.
-    pub subject: Option<String>,
+    pub subject: Option<Box<str>>,
     /// True if the missing item exists, but not for this caller. Only the audit log shows this difference; clients cannot see
     /// it.
     pub hidden: bool,
@@ -138,8 +138,12 @@ impl Fault {
     /// A fault caused by the server `name`; the name goes into `data`.
     pub fn upstream(name: &str, retry: bool, message: impl Into<String>) -> Self {
         let data = Some(format!("{{\"server\":{},\"retry\":{retry}}}", quote(name)));
-        let fault =
-            Self { blame: Blame::Upstream, retry, data, ..Self::client(code::INTERNAL_ERROR, message) };
+        let fault = Self {
+            blame: Blame::Upstream,
+            retry,
+            data: data.map(Into::into),
+            ..Self::client(code::INTERNAL_ERROR, message)
+        };
         fault.about(Condition::UpstreamDown, name)
     }
 
@@ -173,14 +177,14 @@ impl Fault {
 
     /// Sets `data`, JSON text.
     #[must_use]
-    pub fn with_data(mut self, data: impl Into<String>) -> Self {
+    pub fn with_data(mut self, data: impl Into<Box<str>>) -> Self {
         self.data = Some(data.into());
         self
     }
 
     /// Sets the kind and the subject.
     #[must_use]
-    pub fn about(mut self, condition: Condition, subject: impl Into<String>) -> Self {
+    pub fn about(mut self, condition: Condition, subject: impl Into<Box<str>>) -> Self {
         self.condition = condition;
         self.subject = Some(subject.into());
         self
@@ -239,7 +243,7 @@ impl From<&FrameError> for Fault {
 
 impl From<EraFault> for Fault {
     fn from(e: EraFault) -> Self {
-        Self { data: e.data(), ..Self::client(e.code(), e.to_string()).with_status(400) }
+        Self { data: e.data().map(Into::into), ..Self::client(e.code(), e.to_string()).with_status(400) }
     }
 }
 

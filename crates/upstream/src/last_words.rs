@@ -1,5 +1,5 @@
-//! What a server's processes wrote to stderr before they ended: as the reason for the server's state, and for those who
-//! look for the cause. This module must not know how processes are started.
+//! The last output of a server's processes on stderr: as the reason for the server's state, and for those who look for
+//! the cause. This module must not know how processes are started.
 
 use std::sync::Arc;
 

@@ -202,9 +202,12 @@ fn answered(shard: &Shard, view: &View, principal: &Principal, question: &Access
         return AccessAnswer::no(reason);
     }
     let Some(entry) = view.tool(&question.tool) else {
-        let reason = match view.held_by(&question.tool) {
-            Some(server) => format!("the tool awaits approval of its definition (server {server:?})"),
-            None => format!("the profile {:?} has no tool {:?}", question.profile, question.tool),
+        let reason = match (view.held_by(&question.tool), view.absence_behind(&question.tool)) {
+            (Some(server), _) => format!("the tool awaits approval of its definition (server {server:?})"),
+            (None, Some((server, absence))) => {
+                format!("the tools of server {server:?} are not known here: the server {}", absence.reason)
+            }
+            (None, None) => format!("the profile {:?} has no tool {:?}", question.profile, question.tool),
         };
         return AccessAnswer::no(reason);
     };
@@ -231,8 +234,8 @@ fn answered(shard: &Shard, view: &View, principal: &Principal, question: &Access
     }
     let (reason, effect) = in_words(rules, &explained);
     let (allowed, rule) = (explained.is_allowed, explained.rule.map(|rule| rule + 1));
-    let asked = arguments.as_deref().map(Some);
-    let rules = view.judge_call(place, asked, |target| rules.relations(&asker, target));
+    let written = arguments.as_deref().map(Some);
+    let rules = view.judge_call(place, written, |target| rules.relations(&asker, target));
     let rules = rules.into_iter().map(relation).collect();
     AccessAnswer { allowed, reason, rule, effect, server, own_name, rules }
 }

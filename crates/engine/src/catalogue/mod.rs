@@ -37,6 +37,7 @@ mod template_index;
 mod token_cost;
 mod tool_limits;
 mod tool_search;
+mod unsearched_cost;
 mod unused_rules;
 mod upstream_catalogue;
 mod uri_mark;

@@ -2,7 +2,7 @@
 
 use proto::json::{Elements, MAX_DEPTH, Members};
 
-use super::{Item, ListKind, Pages, ToolSearch, View};
+use super::{Item, ListKind, Pages};
 use crate::tokens::tokens_of_tool;
 
 /// A number of tools, and the estimated number of tokens that their definitions take.
@@ -50,14 +50,5 @@ impl TokenCost {
             }
         }
         cost
-    }
-}
-
-impl View {
-    /// The cost of all tools of the servers, if clients listed them instead of searching.
-    pub fn token_cost_unsearched(&self) -> TokenCost {
-        let listed = TokenCost::of_some(self.pages(ListKind::Tools), |name| self.tool(name).is_some());
-        let found = self.search().map(ToolSearch::token_cost).unwrap_or_default();
-        TokenCost { tools: listed.tools + found.tools, tokens: listed.tokens.saturating_add(found.tokens) }
     }
 }

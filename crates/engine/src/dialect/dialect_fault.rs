@@ -141,7 +141,7 @@ fn named(word: &str) -> Option<Condition> {
 impl From<&Fault> for DialectFault {
     fn from(fault: &Fault) -> Self {
         let down = matches!(fault.condition, Condition::UpstreamDown | Condition::UpstreamError);
-        let subject = fault.subject.clone().filter(|subject| !subject.is_empty());
+        let subject = fault.subject.as_deref().filter(|subject| !subject.is_empty()).map(str::to_owned);
         Self {
             server: subject.clone().filter(|_| down),
             subject,

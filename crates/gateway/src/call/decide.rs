@@ -1,5 +1,4 @@
-//! Decides the outcome of a request before anything is sent: one decision for clients with and without a session,
-//! over any transport.
+//! Decides the outcome of a request before anything is sent: one decision for all clients, over any transport.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -70,16 +69,11 @@ pub async fn decide(
     frame: Frame,
 ) -> Decision {
     let (era, id) = (requester.caller.era(), frame.id().cloned());
-    match decide_or_refuse(context, parked, requester, frame).await {
-        Ok(decision) => decision,
-        Err(Refused { fault, record }) => {
-            let answer = fault.response(id.as_ref());
-            if let Some(mut record) = record {
-                record.replied(&answer);
-            }
-            Decision::Done(fault.http_status(era), answer)
-        }
-    }
+    let decided = decide_or_refuse(context, parked, requester, frame).await;
+    decided.unwrap_or_else(|refused| {
+        let (status, answer) = refused.answer(era, id.as_ref());
+        Decision::Done(status, answer)
+    })
 }
 
 /// Decides the outcome of a request.

@@ -1,6 +1,9 @@
 //! A request that is refused before it is forwarded, with its record. This module must not know why requests are refused.
 
+use bytes::Bytes;
 use engine::Fault;
+use proto::era::Era;
+use proto::rpc::Id;
 
 use crate::call::record::Record;
 
@@ -17,6 +20,17 @@ impl Refused {
             record.refused(&fault);
         }
         Self { fault: masked.map_or(fault, |masked| *masked), record }
+    }
+}
+
+impl Refused {
+    /// Returns the HTTP status and the answer for the client, and records the answer.
+    pub(super) fn answer(self, era: &Era, id: Option<&Id>) -> (u16, Bytes) {
+        let answer = self.fault.response(id);
+        if let Some(mut record) = self.record {
+            record.replied(&answer);
+        }
+        (self.fault.http_status(era), answer)
     }
 }
 

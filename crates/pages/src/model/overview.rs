@@ -29,8 +29,10 @@ pub struct OverviewPage {
     pub failures: Vec<CallRow>,
     /// The number of calls that run now.
     pub running: u64,
-    /// The number of calls that wait for a server or for their client.
+    /// The number of calls that wait for their turn at a server.
     pub waiting: u64,
+    /// The number of calls that wait for an answer of their client.
+    pub questions: u64,
     /// The number of open sessions.
     pub sessions: u64,
 }

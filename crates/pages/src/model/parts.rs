@@ -1,6 +1,6 @@
 //! Values that several pages show.
 
-use super::ForeignText;
+use super::{ForeignText, Millis};
 
 /// The maximum number of rows of a list that a page shows. Lists with [`Paging`] should come in parts of [`ROWS`].
 pub const MOST_ROWS: usize = 500;
@@ -203,6 +203,8 @@ pub struct DefinitionChange {
     pub lines: Vec<DiffLine>,
     /// True if `lines` leaves something out. Pages offer no approval then.
     pub cut: bool,
+    /// The time at which the definition was first listed; `None` for a tool that vanished.
+    pub since: Option<Millis>,
 }
 
 /// One line of a comparison.

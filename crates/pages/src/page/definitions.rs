@@ -2,7 +2,9 @@
 //! not know what a definition contains.
 
 use crate::model::{DefinitionChange, DefinitionState, PageFrame, ServerPage};
-use crate::part::{Button, Glyph, counted, definition_badge, diff, diff_fits, left_out, post, shown, submit};
+use crate::part::{
+    Button, Glyph, counted, definition_badge, diff, diff_fits, left_out, post, shown, submit, when,
+};
 use crate::route::{self, ServerAction};
 use maud::{Markup, html};
 
@@ -30,7 +32,7 @@ pub(super) fn changes(frame: &PageFrame, data: &ServerPage) -> Markup {
                 }
                 (post(frame, &route::server_action(data.row.id.raw(), ServerAction::Approve), "stack", &html! {
                     input type="hidden" name="revision" value=(data.revision);
-                    @for (number, (change, offer)) in data.changes.iter().zip(&offers).enumerate() { (self::change(data, change, number, *offer)) }
+                    @for (number, (change, offer)) in data.changes.iter().zip(&offers).enumerate() { (self::change((frame, data), change, number, *offer)) }
                     (left_out(&data.changes))
                     @if offers.contains(&true) { div.row {
                         (submit(Button::Main, Glyph::Check, "Approve the chosen tools"))
@@ -57,7 +59,12 @@ fn offers(changes: &[DefinitionChange]) -> Vec<bool> {
     offers
 }
 
-fn change(data: &ServerPage, change: &DefinitionChange, number: usize, offer: bool) -> Markup {
+fn change(
+    (frame, data): (&PageFrame, &ServerPage),
+    change: &DefinitionChange,
+    number: usize,
+    offer: bool,
+) -> Markup {
     let id = format!("change-{number}");
     html! {
         div.change {
@@ -68,6 +75,7 @@ fn change(data: &ServerPage, change: &DefinitionChange, number: usize, offer: bo
                 } @else { code { (change.tool.name()) } }
                 (definition_badge(change.state))
                 span.quiet { @for (at, part) in change.parts.iter().enumerate() { @if at > 0 { ", " } (part.name()) } }
+                @if let Some(since) = change.since { span.quiet { "since " (when(frame.now, since)) } }
                 a href=(route::tool(data.row.id.raw(), change.tool.raw())) { "Tool" }
             }
             @if !offer { p.hint { "The whole difference does not fit here. Read and approve it on the page of the tool." } }

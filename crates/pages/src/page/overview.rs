@@ -56,6 +56,7 @@ pub fn overview_now(data: &OverviewPage) -> Markup {
         div.now id="now" data-stream=(route::NOW_EVENTS) {
             span.dot aria-hidden="true" {}
             span { "Now: " (words(data.running, "call running", "calls running")) ", " (words(data.waiting, "call waiting", "calls waiting")) ", "
+                @if data.questions > 0 { (words(data.questions, "open question", "open questions")) ", " }
                 a href=(route::SESSIONS) { (words(data.sessions, "session", "sessions")) } }
             span.quiet data-stream-state { noscript { "Without scripts, reload the page to see newer numbers." } }
         }

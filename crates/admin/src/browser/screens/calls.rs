@@ -79,7 +79,7 @@ fn moment(text: &str) -> Result<Option<u64>, String> {
             .map(|at| at.timestamp())
     });
     let at = at.and_then(|at| u64::try_from(at.as_millisecond()).ok());
-    at.map(Some).ok_or_else(|| format!("{text:?} is not a time. Write today, yesterday, a duration before now such as 1h or 7d, a date such as 2026-11-24, or a time such as 2026-11-24T08:00:00Z (UTC)."))
+    at.map(Some).ok_or_else(|| format!("{text:?} is not a time. Write today, yesterday, a duration before now such as 1h or 7d, or a time such as 2026-11-24T08:00:00Z (UTC)."))
 }
 
 /// Reads a duration such as `90s`, `15m`, `1h`, `7d`, `4w`.

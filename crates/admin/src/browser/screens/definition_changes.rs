@@ -92,5 +92,6 @@ fn shown(change: &ToolChange, has_lines: bool) -> DefinitionChange {
         parts: texts(&change.parts),
         lines: if has_lines { change.lines.iter().map(line).collect() } else { Vec::new() },
         cut: !has_lines,
+        since: (change.kind != ChangeKind::Vanished).then_some(change.first_seen_ms),
     }
 }

@@ -63,7 +63,7 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
 fn at_present(shard: &Arc<Shard>) -> OverviewPage {
     let mut data = OverviewPage {
         sessions: count(shard.gateway.process.session.sessions.counted()),
-        waiting: count(shard.gateway.process.parked.count()),
+        questions: count(shard.gateway.process.parked.count()),
         ..OverviewPage::default()
     };
     for spec in &shard.gateway.snapshot.upstreams {
@@ -85,7 +85,7 @@ pub(in super::super) async fn events(request: &PageRequest) -> PageResult {
             loop {
                 looks.tick().await;
                 let data = at_present(&stream.thread.now());
-                let numbers = Some((data.running, data.waiting, data.sessions));
+                let numbers = Some((data.running, data.waiting, data.questions, data.sessions));
                 if shown != numbers {
                     shown = numbers;
                     stream.send("replace", None, page::overview_now(&data));

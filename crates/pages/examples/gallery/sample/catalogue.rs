@@ -189,6 +189,7 @@ pub(crate) fn change(s: &Sample) -> DefinitionChange {
                 ),
             ]
         },
+        since: Some(ago(86_400)),
         cut: false,
     }
 }

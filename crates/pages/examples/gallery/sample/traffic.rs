@@ -280,6 +280,7 @@ pub(crate) fn overview(s: &Sample) -> OverviewPage {
         failures: s.few(8, |number| call_row(s, number * 2 + 1 - 2 * usize::from(number % 3 == 2))),
         running: s.rows as u64 / 4,
         waiting: s.rows as u64 / 12,
+        questions: u64::from(s.rows > 0),
         sessions: s.rows as u64,
     }
 }
