@@ -104,10 +104,12 @@ for (const login of ['admin', 'subscriber']) {
   if (world.tools === 'woocommerce') await refunds(ask);
   // Sites that refuse a role in this row of the table refuse it in every group.
   else if (good.has(`${prefix}_add_group_member`)) await roles(ask, people[login].id);
+  // Without early passwords, some sites show an account less than it may see.
+  if (!world.early) continue;
   const lists = [];
   for (const tool of offered.filter(({ name }) => good.has(name))) {
     const me = people[login].id;
-    const args = () => cases[tool.name.replace(`${prefix}_`, '')]({ me, other, site: world.site.url, made: maker(me) });
+    const args = (made) => cases[tool.name.replace(`${prefix}_`, '')]({ me, other, site: world.site.url, made });
     const size = await measured(ask, tool, args, maker(me)).catch((error) => ({ list: tool.name, failed: error.message }));
     if (size) console.log(JSON.stringify(size));
     if (size?.bytes) lists.push(size);

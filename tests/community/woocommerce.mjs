@@ -74,7 +74,7 @@ export default {
   get_customer_totals: nothing,
   get_coupon_totals: nothing,
   get_review_totals: nothing,
-  list_tax_rates: nothing,
+  list_tax_rates: list('rate'),
   list_tax_classes: nothing,
   list_shipping_zones: list('zone'),
   list_shipping_methods: async ({ made }) => ({ zone_id: (await made('zone')).id }),

@@ -5,7 +5,7 @@ import { strict as assert } from 'node:assert';
 import { readFileSync } from 'node:fs';
 export { check, finish } from '../check.mjs';
 
-export const { sites, network, gateways, python } = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+export const { sites, networks, gateways, python } = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 export const [north, south] = sites;
 
 /** The three headers of somebody at a site. */

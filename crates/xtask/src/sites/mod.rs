@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `database` | the database server |
 //! | `folder` | the folder of a run |
-//! | `network` | a network of sites, and the gateway with the servers of its sites |
+//! | `network` | networks of sites, and the gateway with the servers of a network's sites |
 //! | `site` | one site: created, filled, served |
 
 mod database;
@@ -23,8 +23,10 @@ use crate::tally::Tally;
 use crate::tools::{Tools, wordpress};
 pub(crate) use database::Database;
 pub(crate) use folder::Folder;
+use network::NETWORKS;
 use serde_json::{Value, json};
 pub(crate) use site::Site;
+use site::SiteKind;
 use std::fs;
 use std::path::Path;
 use std::thread;
@@ -32,37 +34,73 @@ use std::thread;
 /// The scripts of this command.
 pub(crate) const SITES: Scripts = Scripts {
     name: "sites",
-    lanes: &[&["tools", "account", "answers", "tenants", "login"], &["network", "story", "extended"]],
+    lanes: &[
+        &["tools", "account", "answers", "tenants", "login", "subdomains"],
+        &["network", "story", "extended"],
+    ],
     run: with_sites,
 };
 
 /// The sites, by name.
 const NAMES: [&str; 2] = ["north", "south"];
 
-/// Starts the sites and the gateways in front of them, and runs all scripts, or the selected ones.
+const USAGE: &str = "
+  --wordpress FOLDER  another WordPress than Debian's: wp-load.php is at its top, and a wp-config.php for these sites is put
+                      beside it. From 6.9 on, the cases of newer tools run as well
+";
+
+/// Runs the command.
+pub(crate) fn run(args: &[String]) -> Result<bool, String> {
+    let mut own = None;
+    let mut rest = Vec::new();
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        if arg == "--wordpress" {
+            own = Some(Path::new(args.next().ok_or_else(|| format!("{arg} wants a value\n{USAGE}"))?));
+        } else {
+            rest.push(arg.clone());
+        }
+    }
+    SITES.run_by(&rest, USAGE, |tools, programs, only, log| with_wordpress(tools, programs, only, own, log))
+}
+
+/// Starts the sites with Debian's WordPress, and runs all scripts, or the selected ones.
 pub(crate) fn with_sites(
     tools: &Tools,
     programs: &Programs,
     only: &[&str],
     log: &Log,
 ) -> Result<Tally, String> {
+    with_wordpress(tools, programs, only, None, log)
+}
+
+/// Starts the sites and the gateways in front of them, and runs all scripts, or the selected ones.
+fn with_wordpress(
+    tools: &Tools,
+    programs: &Programs,
+    only: &[&str],
+    own: Option<&Path>,
+    log: &Log,
+) -> Result<Tally, String> {
     let folder = Folder::new("sites")?;
-    let wordpress = wordpress(log)?;
+    let wordpress = wordpress(own, log)?;
     let database = Database::start(&folder.0, log)?;
-    let (sites, network) = started(&wordpress, &folder.0, &database, log);
-    let (sites, network) = (sites?, network?);
+    let (sites, networks) = started(&wordpress, &folder.0, &database, log);
+    let (sites, networks) = (sites?, networks?);
     let mut gateways = gateways(&sites, programs, &folder.0, log)?;
-    gateways.push(("network", network::gateway(&network, programs, log)?));
+    for ((name, kind), network) in NETWORKS.into_iter().zip(&networks) {
+        gateways.push((name, network::gateway(kind, network, programs, log)?));
+    }
     let world = json!({
         "python": tools.python("sdk-v1")?,
         "sites": sites.iter().map(|site| &site.told).collect::<Vec<_>>(),
-        "network": &network.told,
+        "networks": networks.iter().map(|network| &network.told).collect::<Vec<_>>(),
         "gateways": gateways.iter().map(|(name, gateway)| ((*name).to_owned(), json!(gateway.url))).collect::<Value>(),
     });
     let file = folder.0.join("world.json");
     fs::write(&file, world.to_string()).map_err(|error| format!("{}: {error}", file.display()))?;
     let mut tally = SITES.each((&tools.sites, &[&file]), only, log)?;
-    let sites: Vec<Site> = sites.into_iter().chain([network]).collect();
+    let sites: Vec<Site> = sites.into_iter().chain(networks).collect();
     tally += silent(&sites, &gateways, log);
     if tally.failed > 0 {
         for (_, gateway) in &gateways {
@@ -75,14 +113,14 @@ pub(crate) fn with_sites(
     Ok(tally)
 }
 
-/// Starts the sites and the network at the same time. Each has its own log, because the output of its set-up is
+/// Starts the sites and the networks at the same time. Each has its own log, because the output of its set-up is
 /// read from the text that is added to its log.
 fn started(
     wordpress: &Path,
     folder: &Path,
     database: &Database,
     log: &Log,
-) -> (Result<Vec<Site>, String>, Result<Site, String>) {
+) -> (Result<Vec<Site>, String>, Result<Vec<Site>, String>) {
     let start = |name: &str, start: &dyn Fn(&Log) -> Result<Site, String>| {
         let own = log.part(&format!("sites-{name}"))?;
         let site = start(&own);
@@ -94,10 +132,14 @@ fn started(
         let one = |name| {
             scope.spawn(move || start(name, &|log| Site::start(name, wordpress, folder, database, log)))
         };
-        let sites = NAMES.map(one);
-        let network = start("network", &|log| network::start(wordpress, folder, database, log));
+        let net = |network: (&'static str, SiteKind)| {
+            let start =
+                move || start(network.0, &|log| network::start(network, wordpress, folder, database, log));
+            scope.spawn(start)
+        };
+        let (sites, networks) = (NAMES.map(one), NETWORKS.map(net));
         let sites = sites.into_iter().map(|site| site.join().unwrap_or_else(panicked)).collect();
-        (sites, network)
+        (sites, networks.into_iter().map(|site| site.join().unwrap_or_else(panicked)).collect())
     })
 }
 

@@ -43,7 +43,10 @@ pub(crate) struct Site {
 pub(super) enum SiteKind {
     Single,
     /// A main site with other sites in folders (multisite).
-    Network,
+    Folders,
+    /// A main site with other sites on subdomains (multisite), below a name that only a gateway with the site's
+    /// server as its proxy can reach.
+    Subdomains,
 }
 
 impl Site {
@@ -98,6 +101,11 @@ impl Site {
         Err(why)
     }
 
+    /// The address at which the site's server listens.
+    pub(super) fn address(&self) -> &str {
+        &self.place.address
+    }
+
     /// The site's own folder: plugins and uploads are below `content`.
     pub(crate) fn folder(&self) -> &Path {
         &self.place.folder
@@ -136,7 +144,10 @@ struct Place {
 
 impl Place {
     fn url(&self) -> String {
-        format!("http://{}", self.address)
+        match self.kind {
+            SiteKind::Single | SiteKind::Folders => format!("http://{}", self.address),
+            SiteKind::Subdomains => format!("http://{}.test", self.name),
+        }
     }
 
     fn php(&self) -> Command {
@@ -147,8 +158,10 @@ impl Place {
             .env("SITE_FOLDER", &self.folder)
             .env("SITE_SOCKET", &self.socket)
             .env("SITE_DATABASE", &self.name);
-        if self.kind == SiteKind::Network {
-            command.env("SITE_NETWORK", "1");
+        match self.kind {
+            SiteKind::Single => {}
+            SiteKind::Folders => drop(command.env("SITE_NETWORK", "folders")),
+            SiteKind::Subdomains => drop(command.env("SITE_NETWORK", "subdomains")),
         }
         command
     }
