@@ -4,7 +4,7 @@
 import { strict as assert } from 'node:assert';
 import { get } from 'node:http';
 import { basename } from 'node:path';
-import { PIXEL, check, finish, gateways, networks } from './cases.mjs';
+import { PIXEL, basic, check, each, finish, gateways, networks, post } from './cases.mjs';
 
 /** The network of this script, and the gateway in front of it: a server for each site, and one whose requests name their site. */
 const script = basename(process.argv[1], '.mjs');
@@ -252,6 +252,25 @@ await check('only the members of a site are listed', async () => {
 await check('the administrator of the network works on all sites', async () => {
   await Promise.all(SITES.map(([name, site]) => work(name, visitor(at(site, 'admin')))));
 });
+await check('the administrator of the network may read what an administrator of a site may read', async () => {
+  const { tools } = (await ask(at(one, 'owner'), 'tools/list')).result;
+  const readers = tools.filter(({ annotations, inputSchema }) => annotations.readOnlyHint && !inputSchema.required?.length);
+  assert.ok(readers.length > 40, `${readers.length}`);
+  await each(readers, async ({ name }) => {
+    const [owner, admin] = await Promise.all(['owner', 'admin'].map(async (login) => (await call(at(one, login), name)).result));
+    // An administrator of a site may not do everything in a network; the administrator of the network may do all of it.
+    if (!owner.isError) assert.ok(!admin.isError, `${name}: ${admin.content[0].text}`);
+    else assert.ok(!/no role/.test(admin.content[0].text), `${name}: ${admin.content[0].text}`);
+  });
+});
+if (!isOnSubdomains) {
+  await check('an endpoint for administrators of a site admits the administrator of the network', async () => {
+    const url = `${new URL(gateways.owners).origin}/wp-json/buddyboss-mcp/v1/mcp`;
+    const list = async (login) => post(basic(login, network.people[login].password), { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }, url);
+    for (const login of ['owner', 'admin']) assert.ok((await list(login)).body.result.tools.length > 30, login);
+    for (const login of ['ann', 'mia', 'olaf']) assert.equal((await list(login)).status, 403, login);
+  });
+}
 await check('all sites at once', async () => {
   const turns = Array.from({ length: 24 }, (_, turn) => SITES[turn % 3]);
   await Promise.all(turns.map(async ([name, site], turn) => {

@@ -114,7 +114,7 @@ pub(crate) const WORDPRESS: Api = Api {
     path: "/wp-json/wp/v2",
     doubt: None,
     newer: None,
-    visitor: Some(roleless::IN_WP),
+    visitor: Some(roleless::CHECK),
     references: REFERENCES,
 };
 /// The API that describes the site itself: its index.
@@ -123,7 +123,7 @@ pub(crate) const INDEX: Api = Api {
     path: "/wp-json",
     doubt: None,
     newer: None,
-    visitor: Some(roleless::IN_INDEX),
+    visitor: Some(roleless::CHECK),
     references: REFERENCES,
 };
 /// The route that returns the caller's account, and refuses callers whom the site does not know (WordPress REST API, users).

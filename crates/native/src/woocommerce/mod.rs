@@ -32,6 +32,7 @@ use serde_json::Map;
 
 use crate::port::HttpClient;
 use crate::rest::{Doubt, Reference, World};
+use crate::roleless;
 use crate::site::{Api, INDEX, SiteSettings, WORDPRESS, WordPressSite};
 use crate::tools::{Channel, Condition, Family, Policy, ToolRow, ToolServer};
 use personal_data::{without_personal_data, without_secrets};
@@ -81,7 +82,7 @@ const APIS: &[Api] = &[
             there: "the site's WooCommerce does not offer this: it may be too old",
         }),
         newer: None,
-        visitor: None,
+        visitor: Some(roleless::IN_SHOP),
         references: REFERENCES,
     },
 ];

@@ -87,7 +87,7 @@ fn with_wordpress(
     let database = Database::start(&folder.0, log)?;
     let (sites, networks) = started(&wordpress, &folder.0, &database, log);
     let (sites, networks) = (sites?, networks?);
-    let mut gateways = gateways(&sites, programs, &folder.0, log)?;
+    let mut gateways = gateways(&sites, &networks, programs, &folder.0, log)?;
     for ((name, kind), network) in NETWORKS.into_iter().zip(&networks) {
         gateways.push((name, network::gateway(kind, network, programs, log)?));
     }
@@ -168,10 +168,11 @@ fn silent(sites: &[Site], gateways: &[(&str, Gateway)], log: &Log) -> Tally {
 }
 
 /// Starts the gateways: one with the preset whose requests name their site, unchanged; one with this preset, all
-/// tools, and files from this machine; one with the preset for a single site; one with all tools and no preset; and
-/// one where people sign in.
+/// tools, and files from this machine; two with the preset for a single site, which is a site of a network for the second
+/// one; one with all tools and no preset; and one where people sign in.
 fn gateways(
     sites: &[Site],
+    networks: &[Site],
     programs: &Programs,
     folder: &Path,
     log: &Log,
@@ -205,12 +206,14 @@ fn gateways(
     let mut on_this_machine = preset("wordpress");
     on_this_machine.push("--allow-private-sites".to_owned());
     let first = sites.first().map(|site| site.url.clone()).unwrap_or_default();
+    let in_network = networks.first().map(|network| format!("{}/one", network.url)).unwrap_or_default();
     let told = [
         ("wordpress", on_this_machine, Vec::new()),
         ("files", with_files, Vec::new()),
         ("extended", extended, Vec::new()),
         ("login", with_login, Vec::new()),
         ("buddyboss", preset("buddyboss"), vec![("WORDPRESS_URL", first)]),
+        ("owners", preset("buddyboss"), vec![("WORDPRESS_URL", in_network)]),
     ];
     let start = |(name, args, env)| {
         Gateway::start_as(programs, Serving { args, env }, log).map(|gateway| (name, gateway))
