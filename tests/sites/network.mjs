@@ -4,7 +4,7 @@
 import { strict as assert } from 'node:assert';
 import { get } from 'node:http';
 import { basename } from 'node:path';
-import { PIXEL, basic, check, each, finish, gateways, networks, post } from './cases.mjs';
+import { PIXEL, basic, check, each, finish, gateways, networks, post, stateless } from './cases.mjs';
 
 /** The network of this script, and the gateway in front of it: a server for each site, and one whose requests name their site. */
 const script = basename(process.argv[1], '.mjs');
@@ -14,31 +14,13 @@ const NAMED = `${gateway}/named`;
 const { main, one, two } = network.sites;
 const isOnSubdomains = new URL(main.url).host !== network.address;
 const SITES = Object.entries(network.sites);
-const VERSION = '2026-07-28';
 
 /** The headers of somebody at a site; ann is an editor on the main site and on the first, and nothing on the last. */
 const at = (site, login = 'ann', password = network.people[login].password) => {
   return { 'x-wordpress-url': site.url, 'x-wordpress-username': login, 'x-wordpress-password': password };
 };
 
-/** Sends a request; the message that comes back. */
-async function ask(headers, method, params = {}, url = NAMED) {
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': VERSION,
-    'io.modelcontextprotocol/clientInfo': { name: 'network', version: '1' },
-    'io.modelcontextprotocol/clientCapabilities': {},
-  };
-  const name = params.name ?? params.uri;
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json', accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': VERSION, 'mcp-method': method, ...(name && { 'mcp-name': name }), ...headers,
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }),
-  });
-  return response.json();
-}
+const ask = (headers, method, params, url = NAMED) => stateless(headers, method, params, url);
 
 /** A page of a site; no name of a subdomain leads anywhere from here. */
 const page = (url) => new Promise((resolve, reject) => {

@@ -35,7 +35,7 @@ use std::thread;
 pub(crate) const SITES: Scripts = Scripts {
     name: "sites",
     lanes: &[
-        &["tools", "account", "answers", "tenants", "login", "subdomains"],
+        &["tools", "account", "answers", "tenants", "login", "subdomains", "abilities"],
         &["network", "story", "extended"],
     ],
     run: with_sites,

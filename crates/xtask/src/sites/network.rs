@@ -45,8 +45,16 @@ pub(super) fn gateway(
         }
         server
     };
-    let of_site = |url: &Value| server(json!({ "url": url, "username": ACCOUNT, "password": password }));
-    let mut servers: Value = sites.iter().map(|(name, site)| (name.clone(), of_site(&site["url"]))).collect();
+    let of_site = |name: &str, url: &Value| {
+        let mut site = json!({ "url": url, "username": ACCOUNT, "password": password });
+        // On this site, abilities that change something are offered as well.
+        if name == "one" {
+            site["requests"] = json!({ "write": true });
+        }
+        server(site)
+    };
+    let mut servers: Value =
+        sites.iter().map(|(name, site)| (name.clone(), of_site(name, &site["url"]))).collect();
     let names: Vec<&String> = sites.keys().collect();
     let profiles =
         json!({ "default": { "servers": names }, "named": { "servers": ["named"], "names": "plain" } });

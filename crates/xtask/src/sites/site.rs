@@ -71,7 +71,11 @@ impl Site {
         let content = below(&folder, "content")?;
         below(&content, "uploads")?;
         below(&content, "plugins")?;
-        register_fields(&below(&content, "mu-plugins")?)?;
+        let always = below(&content, "mu-plugins")?;
+        register_fields(&always)?;
+        let abilities = script("abilities.php");
+        fs::copy(&abilities, always.join("abilities.php"))
+            .map_err(|error| format!("{}: {error}", abilities.display()))?;
         let themes = content.join("themes");
         symlink(wordpress.join("wp-content/themes"), &themes)
             .map_err(|error| format!("{}: {error}", themes.display()))?;
