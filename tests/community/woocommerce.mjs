@@ -81,5 +81,11 @@ export default {
   list_payment_gateways: nothing,
   list_settings_groups: nothing,
   get_settings: () => ({ group_id: 'general' }),
+  restore_values: async ({ ask, made }) => {
+    const { id: coupon } = await made('coupon');
+    const { result } = await ask('tools/call', { name: 'woo_update_coupon', arguments: { id: coupon, amount: '15' } });
+    // Who may not change a coupon has nothing to restore.
+    return { previous_values: result?.structuredContent?.previous_values ?? 'woo://previous/none' };
+  },
   update_setting: () => ({ group_id: 'general', id: 'woocommerce_store_city', value: 'Oslo' }),
 };

@@ -15,9 +15,9 @@ use crate::port::{HttpResponse, Verb};
 use crate::references::REFERENCES;
 use crate::refusal::{answered_failure, clipped, said};
 use crate::rest::{
-    ADDRESS_NOT_ALLOWED, AcceptedCredentials, AnswerStyle, Doubt, EntryCheck, Offered, PlainSites,
-    PreviousContents, Reference, RequestLimits, RequestTarget, RequestTargets, UnreadableKind, VisitorCheck,
-    VisitorVerdicts, base_url, is_listed, json, port_of,
+    ADDRESS_NOT_ALLOWED, AcceptedCredentials, AnswerStyle, CONTENT_NAMES, Doubt, EntryCheck, Offered,
+    PlainSites, PreviousContents, PreviousNames, Reference, RequestLimits, RequestTarget, RequestTargets,
+    UnreadableKind, VisitorCheck, VisitorVerdicts, base_url, is_listed, json, port_of,
 };
 use crate::roleless;
 use crate::server::{Mapped, SiteLogin};
@@ -164,9 +164,15 @@ impl WordPressSite {
             offered: Offered::default(),
             visitors: VisitorVerdicts::default(),
             plain: PlainSites::default(),
-            previous: PreviousContents::default(),
+            previous: PreviousContents::new(&CONTENT_NAMES),
             filter: None,
         })
+    }
+
+    /// Sets the names under which replaced values are presented.
+    pub(crate) fn keeping(mut self, names: &'static PreviousNames) -> Self {
+        self.previous = PreviousContents::new(names);
+        self
     }
 
     /// Sets the function that removes members from all answers of the last API.

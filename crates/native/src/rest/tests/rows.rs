@@ -10,7 +10,7 @@ use super::*;
 use crate::community::{buddyboss, buddypress};
 use crate::rest::paged::ARGUMENTS;
 use crate::rest::step::Paging;
-use crate::rest::{Bind, Encoding, FieldSource, FileFrom, Shape, Step, StepCondition};
+use crate::rest::{Bind, Encoding, FieldSource, FileFrom, Restoring, Shape, Step, StepCondition};
 use crate::site::{Requests, SiteSettings};
 use crate::tools::{ToolAction, ToolRow};
 use crate::woocommerce::{self, ShopSettings};
@@ -50,7 +50,7 @@ fn of_file(from: &FileFrom) -> Vec<&'static str> {
 #[test]
 fn there_are_all_of_them_under_names_of_their_own() {
     let counts: Vec<usize> = servers().iter().map(|server| server.rows().len()).collect();
-    assert_eq!(counts, [5, 16, 25 + 180, 65 + 151, 62, 36 + 7]);
+    assert_eq!(counts, [5, 16, 25 + 180, 65 + 151, 63, 36 + 7]);
     let names: HashSet<&str> = tools().iter().map(|tool| tool.name).collect();
     assert_eq!(names.len(), tools().len());
 }
@@ -115,18 +115,24 @@ fn steps_use_values_that_are_there() {
             tool.arguments.iter().any(|row| row.name == name && (row.required || row.default.is_some()))
         };
         let may = |name: &str| tool.arguments.iter().any(|row| row.name == name);
+        let is_given = |when, name: &str| matches!(when, StepCondition::Given(given) if given == name);
         let mut found: Vec<&str> = Vec::new();
         for step in steps {
             match step {
                 Step::Make(name, _) => found.push(name),
                 Step::Check(check) => {
                     assert!(
-                        may(check.given) && places(check.ask.route).iter().all(|name| sure(name)),
+                        check.judged.iter().all(|name| may(name))
+                            && places(check.ask.route)
+                                .iter()
+                                .all(|name| sure(name) || is_given(check.ask.when, name)),
                         "{}",
                         tool.name
                     );
                 }
-                Step::Previous(name) | Step::Restore(name) => assert!(sure(name), "{}", tool.name),
+                Step::Previous(name) | Step::Restore(Restoring { argument: name, .. }) => {
+                    assert!(sure(name), "{}", tool.name);
+                }
                 Step::Open(open) => assert!(sure(open.route) && may(open.query), "{}", tool.name),
                 Step::File(from) => assert!(of_file(from).iter().all(|name| sure(name)), "{}", tool.name),
                 Step::Ask(ask) => {
@@ -174,7 +180,7 @@ fn every_argument_is_used() {
                         || (divides && ARGUMENTS.contains(&row.name))
                         || ask.fields.iter().any(|field| is_it(&field.source))
                 }
-                Step::Previous(name) | Step::Restore(name) => *name == row.name,
+                Step::Previous(name) | Step::Restore(Restoring { argument: name, .. }) => *name == row.name,
                 Step::Make(..) | Step::Open(_) | Step::Check(_) => false,
             });
             // The place that receives the request reads the key and the language.
