@@ -44,4 +44,25 @@ await check('an account without a role gets no ability beyond its rights', async
   const { isError, content } = await call('two__site_run_ability', { name: 'tests/draft', input: { title: 'x' } });
   assert.ok(isError, JSON.stringify(content));
 });
+if (gateways.adapter) {
+  // The site is also an MCP server itself, with the adapter that the command line names.
+  const through = (method, params) => stateless({}, method, params, gateways.adapter);
+  const run = async (name, parameters) => (await through('tools/call', { name: 'mcp-adapter-execute-ability', arguments: { ability_name: name, parameters } })).result;
+  await check('the adapter offers its tools', async () => {
+    const { result } = await through('tools/list');
+    assert.deepEqual(result.tools.map(({ name }) => name).sort(), ['mcp-adapter-discover-abilities', 'mcp-adapter-execute-ability', 'mcp-adapter-get-ability-info']);
+  });
+  await check('abilities are found and run through the adapter', async () => {
+    const { result } = await through('tools/call', { name: 'mcp-adapter-discover-abilities', arguments: {} });
+    for (const name of ['tests/sum', 'tests/draft']) assert.ok(JSON.stringify(result.structuredContent).includes(JSON.stringify(name)), JSON.stringify(result));
+    const sum = await run('tests/sum', { a: 2, b: 3 });
+    assert.ok(!sum.isError && /"sum":\s*5/.test(JSON.stringify(sum.structuredContent)), JSON.stringify(sum));
+  });
+  await check('failures of abilities arrive as failed calls', async () => {
+    for (const [name, parameters, words] of [['tests/fail', { why: 'x' }, 'It failed as asked.'], ['tests/sum', { a: 2 }, 'invalid input'], ['tests/none', {}, 'not found']]) {
+      const answer = await run(name, parameters);
+      assert.ok(answer.isError && JSON.stringify(answer).includes(words), `${name}: ${JSON.stringify(answer)}`);
+    }
+  });
+}
 finish();

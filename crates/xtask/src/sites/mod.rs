@@ -8,11 +8,13 @@
 //! | `database` | the database server |
 //! | `folder` | the folder of a run |
 //! | `network` | networks of sites, and the gateway with the servers of a network's sites |
+//! | `plugin` | plugins from folders |
 //! | `site` | one site: created, filled, served |
 
 mod database;
 mod folder;
 mod network;
+mod plugin;
 mod site;
 
 use crate::root::Programs;
@@ -24,6 +26,7 @@ use crate::tools::{Tools, wordpress};
 pub(crate) use database::Database;
 pub(crate) use folder::Folder;
 use network::NETWORKS;
+pub(crate) use plugin::{copy, main_file};
 use serde_json::{Value, json};
 pub(crate) use site::Site;
 use site::SiteKind;
@@ -47,21 +50,31 @@ const NAMES: [&str; 2] = ["north", "south"];
 const USAGE: &str = "
   --wordpress FOLDER  another WordPress than Debian's: wp-load.php is at its top, and a wp-config.php for these sites is put
                       beside it. From 6.9 on, the cases of newer tools run as well
+  --adapter FOLDER    the MCP adapter for WordPress (mcp-adapter.php is at its top), for a WordPress from 6.9 on: the script
+                      `abilities` then also calls abilities through Dragoman in front of this MCP server
 ";
+
+/// The folders that the command line names.
+#[derive(Debug, Clone, Copy, Default)]
+struct OwnFolders<'a> {
+    wordpress: Option<&'a Path>,
+    adapter: Option<&'a Path>,
+}
 
 /// Runs the command.
 pub(crate) fn run(args: &[String]) -> Result<bool, String> {
-    let mut own = None;
+    let mut own = OwnFolders::default();
     let mut rest = Vec::new();
     let mut args = args.iter();
     while let Some(arg) = args.next() {
-        if arg == "--wordpress" {
-            own = Some(Path::new(args.next().ok_or_else(|| format!("{arg} wants a value\n{USAGE}"))?));
-        } else {
-            rest.push(arg.clone());
+        let mut folder = || args.next().map(Path::new).ok_or_else(|| format!("{arg} wants a value\n{USAGE}"));
+        match arg.as_str() {
+            "--wordpress" => own.wordpress = Some(folder()?),
+            "--adapter" => own.adapter = Some(folder()?),
+            _ => rest.push(arg.clone()),
         }
     }
-    SITES.run_by(&rest, USAGE, |tools, programs, only, log| with_wordpress(tools, programs, only, own, log))
+    SITES.run_by(&rest, USAGE, |tools, programs, only, log| with_folders(tools, programs, only, own, log))
 }
 
 /// Starts the sites with Debian's WordPress, and runs all scripts, or the selected ones.
@@ -71,25 +84,29 @@ pub(crate) fn with_sites(
     only: &[&str],
     log: &Log,
 ) -> Result<Tally, String> {
-    with_wordpress(tools, programs, only, None, log)
+    with_folders(tools, programs, only, OwnFolders::default(), log)
 }
 
 /// Starts the sites and the gateways in front of them, and runs all scripts, or the selected ones.
-fn with_wordpress(
+fn with_folders(
     tools: &Tools,
     programs: &Programs,
     only: &[&str],
-    own: Option<&Path>,
+    own: OwnFolders<'_>,
     log: &Log,
 ) -> Result<Tally, String> {
     let folder = Folder::new("sites")?;
-    let wordpress = wordpress(own, log)?;
+    let wordpress = wordpress(own.wordpress, log)?;
     let database = Database::start(&folder.0, log)?;
     let (sites, networks) = started(&wordpress, &folder.0, &database, log);
     let (sites, networks) = (sites?, networks?);
     let mut gateways = gateways(&sites, &networks, programs, &folder.0, log)?;
     for ((name, kind), network) in NETWORKS.into_iter().zip(&networks) {
         gateways.push((name, network::gateway(kind, network, programs, log)?));
+    }
+    if let (Some(adapter), Some(site)) = (own.adapter, sites.first()) {
+        plugin::install_adapter(adapter, site, &wordpress, log)?;
+        gateways.push(("adapter", before_adapter(site, programs, log)?));
     }
     let world = json!({
         "python": tools.python("sdk-v1")?,
@@ -111,6 +128,20 @@ fn with_wordpress(
         }
     }
     Ok(tally)
+}
+
+/// Starts a gateway in front of the MCP adapter of a site, which the site's administrator uses.
+fn before_adapter(site: &Site, programs: &Programs, log: &Log) -> Result<Gateway, String> {
+    let url = format!("{}/wp-json/mcp/mcp-adapter-default-server", site.url);
+    let password = site.told.pointer("/people/admin/password").and_then(Value::as_str).unwrap_or_default();
+    let pair =
+        log.run(site.php().args(["-r", "echo base64_encode($argv[1]);", &format!("admin:{password}")]))?;
+    let server = json!({ "url": url, "headers": { "Authorization": format!("Basic {pair}") } });
+    let config =
+        json!({ "mcpServers": { "adapter": server }, "profiles": { "default": { "names": "plain" } } });
+    let mut args = vec!["-vvv".to_owned()];
+    args.extend(configured("sites-adapter", &config)?);
+    Gateway::start_as(programs, Serving { args, ..Serving::default() }, log)
 }
 
 /// Starts the sites and the networks at the same time. Each has its own log, because the output of its set-up is
