@@ -170,9 +170,8 @@ impl WordPressSite {
     }
 
     /// Sets the names under which replaced values are presented.
-    pub(crate) fn keeping(mut self, names: &'static PreviousNames) -> Self {
-        self.previous = PreviousContents::new(names);
-        self
+    pub(crate) fn keeping(self, names: &'static PreviousNames) -> Self {
+        Self { previous: PreviousContents::new(names), ..self }
     }
 
     /// Sets the function that removes members from all answers of the last API.
