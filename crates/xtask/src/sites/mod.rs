@@ -104,7 +104,8 @@ fn with_folders(
     for ((name, kind), network) in NETWORKS.into_iter().zip(&networks) {
         gateways.push((name, network::gateway(kind, network, programs, log)?));
     }
-    if let (Some(adapter), Some(site)) = (own.adapter, sites.first()) {
+    // The other site is the one whose lists are measured.
+    if let (Some(adapter), Some(site)) = (own.adapter, sites.last()) {
         plugin::install_adapter(adapter, site, &wordpress, log)?;
         gateways.push(("adapter", before_adapter(site, programs, log)?));
     }
