@@ -40,7 +40,7 @@ const people = {
   list_email_invites: async ({ made }) => (await made('invite'), {}),
   send_email_invites: () => ({ fields: [{ name: 'Ann', email_id: `${unique()}@example.org` }], email_content: 'Come and see.' }),
   delete_email_invite: async ({ made }) => ({ id: await of(made, 'invite') }),
-  list_invite_profile_types: () => ({}),
+  list_invite_profile_types: async ({ made }) => (await made('type'), {}),
   upload_member_avatar: ({ me }) => ({ user_id: me, file: picture(400, 400) }),
   upload_member_cover: ({ me }) => ({ user_id: me, file: picture(1950, 450) }),
 };

@@ -74,12 +74,18 @@ export default {
   get_customer_totals: nothing,
   get_coupon_totals: nothing,
   get_review_totals: nothing,
-  list_tax_rates: nothing,
+  list_tax_rates: list('rate'),
   list_tax_classes: nothing,
   list_shipping_zones: list('zone'),
   list_shipping_methods: async ({ made }) => ({ zone_id: (await made('zone')).id }),
   list_payment_gateways: nothing,
   list_settings_groups: nothing,
   get_settings: () => ({ group_id: 'general' }),
+  restore_values: async ({ ask, made }) => {
+    const { id: coupon } = await made('coupon');
+    const { result } = await ask('tools/call', { name: 'woo_update_coupon', arguments: { id: coupon, amount: '15' } });
+    // Who may not change a coupon has nothing to restore.
+    return { previous_values: result?.structuredContent?.previous_values ?? 'woo://previous/none' };
+  },
   update_setting: () => ({ group_id: 'general', id: 'woocommerce_store_city', value: 'Oslo' }),
 };

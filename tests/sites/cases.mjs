@@ -5,8 +5,14 @@ import { strict as assert } from 'node:assert';
 import { readFileSync } from 'node:fs';
 export { check, finish } from '../check.mjs';
 
-export const { sites, network, gateways, python } = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+export const { sites, networks, gateways, python } = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 export const [north, south] = sites;
+
+/** Whether the sites have WordPress 6.9 or newer: Debian's is older, and `--wordpress` names another. */
+export const isNewer = Number.parseFloat(north.version) >= 6.9;
+
+/** What a case expects from a newer WordPress, and from an older one, which by default has no such route. */
+export const since = (newer, older = '404 rest_no_route') => (isNewer ? newer : older);
 
 /** The three headers of somebody at a site. */
 export const as = (site, login, password = site.people[login].password) => {
@@ -30,6 +36,20 @@ export async function post(headers, message, url = gateways.wordpress) {
     body: JSON.stringify(message),
   });
   return { status: response.status, body: await response.json() };
+}
+
+/** Sends a request that needs no session; the message that comes back. */
+export async function stateless(headers, method, params = {}, url = gateways.extended) {
+  const version = '2026-07-28';
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': version,
+    'io.modelcontextprotocol/clientInfo': { name: 'sites', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const name = params.name ?? params.uri;
+  const more = { 'mcp-protocol-version': version, 'mcp-method': method, ...(name && { 'mcp-name': name }), ...headers };
+  const { body } = await post(more, { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }, url);
+  return body;
 }
 
 /** What a tool shows. */

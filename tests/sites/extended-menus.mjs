@@ -1,5 +1,7 @@
 // Menus, navigation, widgets. The theme has blocks: no places for menus, and only the sidebar of what is not shown.
 
+import { since } from './cases.mjs';
+
 const LINK = '<!-- wp:navigation-link {"label":"Home","url":"/"} /-->';
 const IDLE = 'wp_inactive_widgets';
 
@@ -20,8 +22,7 @@ export default [
   ['admin', 'wp_get_item_autosaves', { type: 'navigation', id: '$navigation' }, { versions: [{ id: '$menuSaved' }] }],
   ['subscriber', 'wp_delete_navigation', { id: '$navigation' }, '403 rest_cannot_delete'],
   ['admin', 'wp_delete_navigation', { id: '$navigation', force: true }, { deleted: true }],
-  // Newer than the WordPress of these packages.
-  ['admin', 'wp_get_navigation_fallback', {}, '404 rest_no_route'],
+  ['admin', 'wp_get_navigation_fallback', {}, since({ id: Number })],
 
   ['subscriber', 'wp_create_menu', { name: 'x' }, '403 rest_cannot_create'],
   ['admin', 'wp_create_menu', { name: 'Main', description: 'Above all' }, { name: 'Main', slug: 'main', description: 'Above all', locations: [], auto_add: false }, { menu: 'id' }],

@@ -1,5 +1,7 @@
 // Settings, search, batches, embeds, themes, plugins, health.
 
+import { since } from './cases.mjs';
+
 const BATCH = [
   { method: 'POST', path: '/wp/v2/categories', body: { name: 'By batch' } },
   { method: 'DELETE', path: '/wp/v2/tags/9999', body: {} },
@@ -56,5 +58,5 @@ export default [
   ['admin', 'wp_get_directory_sizes', {}, { uploads_size: { size: String } }],
   ['subscriber', 'wp_get_directory_sizes', {}, '403 rest_forbidden'],
   // Newer than the WordPress of these packages.
-  ['admin', 'wp_get_view_config', { kind: 'postType', name: 'page' }, '404 rest_no_route'],
+  ['admin', 'wp_get_view_config', { kind: 'postType', name: 'page' }, since({ kind: 'postType', name: 'page', default_view: Object })],
 ];

@@ -4,7 +4,7 @@
 
 import { strict as assert } from 'node:assert';
 import { faults, isList } from '../list-sizes.mjs';
-import { as, check, finish, gateways, north, post } from './cases.mjs';
+import { as, check, finish, gateways, isNewer, north, post } from './cases.mjs';
 import content from './extended-content.mjs';
 import design from './extended-design.mjs';
 import discover from './extended-discover.mjs';
@@ -79,6 +79,9 @@ function fits(found, wanted) {
     return false;
   }
 }
+
+/** Whether a case expects that the site refuses the call. */
+const isRefusal = (wanted) => typeof wanted === 'string' || wanted instanceof RegExp;
 
 /** The words of a refusal: a result that reports a failure, or an error if it concerns the whole server. */
 function refusal(result, error) {
@@ -185,6 +188,8 @@ await check('lists are short', async () => {
     if (result && !result.isError) await measure(name, args, result.structuredContent, result.content[0].text);
   }
   assert.ok(sizes.size >= 35, `${sizes.size} lists`);
-  assert.deepEqual(faults([...sizes.values()], lists), []);
+  // An older WordPress has no such lists.
+  const there = lists.filter(({ name }) => isNewer || !cases.every(([who, tool, , wanted]) => tool !== name || who !== 'admin' || isRefusal(wanted)));
+  assert.deepEqual(faults([...sizes.values()], there), []);
 });
 finish();

@@ -1,36 +1,37 @@
-// A network of sites (multisite): a main site and two in folders, of which the last has plain permalinks. Their host is the same,
-// their posts have the same numbers, and one application password counts on all of them.
+// A network of sites (multisite): a main site and two others, of which the last has plain permalinks. Their posts have the same
+// numbers, and one application password counts on all of them.
 
 import { strict as assert } from 'node:assert';
-import { PIXEL, check, finish, gateways, network } from './cases.mjs';
+import { get } from 'node:http';
+import { basename } from 'node:path';
+import { PIXEL, basic, check, each, finish, gateways, networks, post, stateless } from './cases.mjs';
 
+/** The network of this script, and the gateway in front of it: a server for each site, and one whose requests name their site. */
+const script = basename(process.argv[1], '.mjs');
+const network = networks.find(({ name }) => name === script);
+const gateway = gateways[script];
+const NAMED = `${gateway}/named`;
 const { main, one, two } = network.sites;
+const isOnSubdomains = new URL(main.url).host !== network.address;
 const SITES = Object.entries(network.sites);
-const VERSION = '2026-07-28';
 
 /** The headers of somebody at a site; ann is an editor on the main site and on the first, and nothing on the last. */
 const at = (site, login = 'ann', password = network.people[login].password) => {
   return { 'x-wordpress-url': site.url, 'x-wordpress-username': login, 'x-wordpress-password': password };
 };
 
-/** Sends a request; the message that comes back. */
-async function ask(headers, method, params = {}, url = gateways.extended) {
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': VERSION,
-    'io.modelcontextprotocol/clientInfo': { name: 'network', version: '1' },
-    'io.modelcontextprotocol/clientCapabilities': {},
-  };
-  const name = params.name ?? params.uri;
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json', accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': VERSION, 'mcp-method': method, ...(name && { 'mcp-name': name }), ...headers,
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }),
-  });
-  return response.json();
-}
+const ask = (headers, method, params, url = NAMED) => stateless(headers, method, params, url);
+
+/** A page of a site; no name of a subdomain leads anywhere from here. */
+const page = (url) => new Promise((resolve, reject) => {
+  const { host, pathname, search } = new URL(url);
+  const [hostname, port] = network.address.split(':');
+  get({ hostname, port, path: `${pathname}${search}`, headers: { host }, timeout: 30_000 }, (response) => {
+    const parts = [];
+    response.on('data', (part) => parts.push(part)).on('error', reject);
+    response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, text: Buffer.concat(parts).toString() }));
+  }).on('error', reject);
+});
 
 const call = (headers, name, args = {}, url) => ask(headers, 'tools/call', { name, arguments: args }, url);
 
@@ -54,8 +55,8 @@ const visitor = (headers) => ({
   refused: (name, args) => refused(headers, name, args),
 });
 const configured = (site) => ({
-  shown: (name, args) => shown({}, `${site}__${name}`, args, gateways.network),
-  refused: (name, args) => refused({}, `${site}__${name}`, args, gateways.network),
+  shown: (name, args) => shown({}, `${site}__${name}`, args, gateway),
+  refused: (name, args) => refused({}, `${site}__${name}`, args, gateway),
 });
 
 /** Looks for what belongs to other sites. */
@@ -63,7 +64,7 @@ function isOf(name, found) {
   const text = JSON.stringify(found);
   const others = SITES.map(([other]) => other).filter((other) => other !== name);
   for (const other of others) {
-    assert.ok(!new RegExp(` of ${other}\\b|/${other}/`).test(text), `${name} shows something of ${other}: ${text}`);
+    assert.ok(!new RegExp(` of ${other}\\b|/${other}[./]`).test(text), `${name} shows something of ${other}: ${text}`);
   }
   return found;
 }
@@ -78,7 +79,8 @@ async function work(name, { shown: show }) {
   for (const title of ['Post 1', 'Post 2', 'A secret draft']) assert.ok(titles.includes(`${title} of ${name}`), `${titles}`);
   isOf(name, await show('wp_get_post', { id: site.posts[0] }));
   const made = await show('wp_create_post', { title: `Made of ${name}`, content: '<p>New.</p>', status: 'publish' });
-  assert.equal(new URL(made.link).pathname.startsWith(new URL(site.url).pathname), true, made.link);
+  const [link, home] = [new URL(made.link), new URL(site.url)];
+  assert.deepEqual([link.host, link.pathname.startsWith(home.pathname)], [home.host, true], made.link);
   const found = isOf(name, await show('wp_get_posts', { search: 'Made of' }));
   assert.deepEqual(found.posts.map(({ id }) => id), [made.id]);
   await show('wp_delete_post', { id: made.id, force: true });
@@ -104,10 +106,10 @@ async function visit(name, { shown: show, refused: refuse }) {
 }
 
 await check('the posts of all sites have the same numbers, and the last has plain permalinks', async () => {
-  for (const site of [main, one]) assert.equal((await fetch(`${site.url}/wp-json/wp/v2/posts`)).headers.get('x-wp-total'), '3');
+  for (const site of [main, one]) assert.equal((await page(`${site.url}/wp-json/wp/v2/posts`)).headers['x-wp-total'], '3');
   assert.deepEqual([one.posts, two.posts], [two.posts, main.posts]);
-  const plain = await fetch(`${two.url}/wp-json/wp/v2/posts`, { redirect: 'manual' });
-  assert.ok(!plain.headers.get('content-type')?.includes('json'), `${plain.status} ${await plain.text()}`);
+  const plain = await page(`${two.url}/wp-json/wp/v2/posts`);
+  assert.ok(!plain.headers['content-type']?.includes('json'), `${plain.status} ${plain.text}`);
 });
 for (const name of ['main', 'one']) {
   await check(`a request names ${name}`, () => work(name, visitor(at(network.sites[name]))));
@@ -128,10 +130,11 @@ await check('a role that is missing is not the reason for every refusal', async 
   assert.doesNotMatch(words, /no role/);
 });
 await check('the tools of the sites stand side by side', async () => {
-  const { result } = await ask({}, 'tools/list', {}, gateways.network);
-  const of = (site) => result.tools.filter(({ name }) => name.startsWith(`${site}__`)).map(({ name }) => name.slice(site.length + 2)).sort();
+  const { result } = await ask({}, 'tools/list', {}, gateway);
+  const tools = result.tools.map(({ name }) => name).filter((name) => !name.includes('__ability-'));
+  const of = (site) => tools.filter((name) => name.startsWith(`${site}__`)).map((name) => name.slice(site.length + 2)).sort();
   assert.ok(of('one').includes('wp_get_posts') && of('one').length > 100, `${of('one')}`);
-  assert.deepEqual([of('main'), of('two'), 3 * of('one').length], [of('one'), of('one'), result.tools.length]);
+  assert.deepEqual([of('main'), of('two'), 3 * of('one').length], [of('one'), of('one'), tools.length]);
 });
 await check('a password that counts on one site is asked about on each', async () => {
   for (const [, site] of SITES) {
@@ -153,7 +156,7 @@ await check('replaced content stays on its site', async () => {
   for (const [link, site, name] of [[links.main, one, 'one'], [links.one, main, 'main'], [links.one, two, 'two']]) {
     const args = { previous_content: link };
     assert.match(await refused(at(site), 'wp_restore_content', args), /no content is kept at this address for this account/);
-    assert.match(await refused({}, `${name}__wp_restore_content`, args, gateways.network), /no content is kept/);
+    assert.match(await refused({}, `${name}__wp_restore_content`, args, gateway), /no content is kept/);
     assert.ok((await ask(at(site), 'resources/read', { uri: link })).error, 'read at another site');
   }
   assert.match(await refused(at(one, 'owner'), 'wp_restore_content', { previous_content: links.one }), /for this account/);
@@ -164,23 +167,27 @@ await check('replaced content stays on its site', async () => {
   await shown(at(main), 'wp_restore_content', { previous_content: links.main });
   assert.equal(await content(main), '<p>Words of main.</p>');
 });
-await check('a path in capitals leads to the same site, or to none', async () => {
-  const headers = { ...at(one), 'x-wordpress-url': `${main.url}/ONE` };
+await check(`a ${isOnSubdomains ? 'name' : 'path'} in capitals leads to the same site, or to none`, async () => {
+  const headers = { ...at(one), 'x-wordpress-url': one.url.replace(/\bone\b/, 'ONE') };
   isOf('one', await shown(headers, 'wp_get_posts', { per_page: 100 }));
   const { previous_content: link } = await shown(at(one), 'wp_update_post', { id: one.posts[1], content: '<p>Other words of one.</p>' });
-  assert.match(await refused(headers, 'wp_restore_content', { previous_content: link }), /no content is kept/);
-  await shown(at(one), 'wp_restore_content', { previous_content: link });
+  // Names are the same in capitals, paths are not.
+  if (!isOnSubdomains) assert.match(await refused(headers, 'wp_restore_content', { previous_content: link }), /no content is kept/);
+  await shown(isOnSubdomains ? headers : at(one), 'wp_restore_content', { previous_content: link });
 });
-await check('a path without a site does not lead to the main site', async () => {
-  const count = async () => (await shown(at(main), 'wp_get_posts', { status: 'draft' })).total;
+await check('an address without a site does not lead to another site', async () => {
+  const count = async () => Promise.all([main, one].map(async (site) => (await shown(at(site), 'wp_get_posts', { status: 'draft' })).total));
   const before = await count();
-  for (const path of ['/three', '/one/three', '/two/three']) {
-    const headers = { ...at(main), 'x-wordpress-url': `${main.url}${path}` };
+  const instead = /there is no site at this address: the site http\S+ answers instead/;
+  const astray = [main, one, two].map((site) => [`${site.url}/three`, instead]);
+  if (isOnSubdomains) astray.push([one.url.replace('one', 'three'), /there is no site at this address/]);
+  for (const [url, words] of astray) {
+    const headers = { ...at(main), 'x-wordpress-url': url };
     await Promise.all([['wp_get_posts', {}], ['wp_create_post', { title: 'Astray', content: 'x' }]].map(async ([tool, args]) => {
-      assert.match(await refused(headers, tool, args), /there is no site at this address: the site http\S+ answers instead/, path);
+      assert.match(await refused(headers, tool, args), words, url);
     }));
   }
-  assert.equal(await count(), before);
+  assert.deepEqual(await count(), before);
 });
 await check('a site with plain permalinks', async () => {
   await work('two', visitor(at(two, 'owner')));
@@ -194,7 +201,7 @@ await check('a site with plain permalinks', async () => {
 await check('what a site offers', async () => {
   for (const [name, site] of SITES) {
     const { name: title, url, home } = await shown(at(site, 'admin'), 'site_routes');
-    assert.equal(title, `Site ${name === 'main' ? 'network' : name}`, `${url} ${home}`);
+    assert.equal(title, `Site ${name === 'main' ? script : name}`, `${url} ${home}`);
     const { routes } = await shown(at(site, 'admin'), 'site_routes', { namespace: 'wp/v2', search: 'comments' });
     assert.ok(routes.some(({ route }) => route === '/wp/v2/comments/{id}'), JSON.stringify(routes));
     isOf(name, await shown(at(site, 'admin'), 'site_request', { route: '/wp/v2/posts', parameters: { per_page: 50, context: 'edit' } }));
@@ -204,7 +211,7 @@ await check('a file goes to the library of its site', async () => {
   const args = { base64: PIXEL, mimeType: 'image/png', fileName: 'network.png', title: 'Network' };
   const made = await shown(at(one), 'wp_upload_media_from_base64', args);
   assert.ok(made.source_url.includes(`/wp-content/uploads/sites/${one.id}/`), made.source_url);
-  assert.equal((await fetch(made.source_url)).headers.get('content-type'), 'image/png');
+  assert.equal((await page(made.source_url)).headers['content-type'], 'image/png');
   const listed = async (site) => (await shown(at(site, 'admin'), 'wp_get_media')).media.map(({ source_url: url }) => url);
   assert.ok((await listed(one)).includes(made.source_url));
   assert.deepEqual([await listed(main), await listed(two)], [[], []]);
@@ -227,6 +234,25 @@ await check('only the members of a site are listed', async () => {
 await check('the administrator of the network works on all sites', async () => {
   await Promise.all(SITES.map(([name, site]) => work(name, visitor(at(site, 'admin')))));
 });
+await check('the administrator of the network may read what an administrator of a site may read', async () => {
+  const { tools } = (await ask(at(one, 'owner'), 'tools/list')).result;
+  const readers = tools.filter(({ annotations, inputSchema }) => annotations.readOnlyHint && !inputSchema.required?.length);
+  assert.ok(readers.length > 40, `${readers.length}`);
+  await each(readers, async ({ name }) => {
+    const [owner, admin] = await Promise.all(['owner', 'admin'].map(async (login) => (await call(at(one, login), name)).result));
+    // An administrator of a site may not do everything in a network; the administrator of the network may do all of it.
+    if (!owner.isError) assert.ok(!admin.isError, `${name}: ${admin.content[0].text}`);
+    else assert.ok(!/no role/.test(admin.content[0].text), `${name}: ${admin.content[0].text}`);
+  });
+});
+if (!isOnSubdomains) {
+  await check('an endpoint for administrators of a site admits the administrator of the network', async () => {
+    const url = `${new URL(gateways.owners).origin}/wp-json/buddyboss-mcp/v1/mcp`;
+    const list = async (login) => post(basic(login, network.people[login].password), { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }, url);
+    for (const login of ['owner', 'admin']) assert.ok((await list(login)).body.result.tools.length > 30, login);
+    for (const login of ['ann', 'mia', 'olaf']) assert.equal((await list(login)).status, 403, login);
+  });
+}
 await check('all sites at once', async () => {
   const turns = Array.from({ length: 24 }, (_, turn) => SITES[turn % 3]);
   await Promise.all(turns.map(async ([name, site], turn) => {

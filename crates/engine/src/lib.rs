@@ -8,6 +8,7 @@
 //! | [`principal`], [`access`] | the identity of a caller; access rules |
 //! | [`client_address`] | the client's address, behind trusted proxies |
 //! | [`credential`] | credentials of requests, parsed but not verified |
+//! | [`site_rights`] | the rights of an account at a WordPress site |
 //! | [`catalogue`] | the catalogues of upstreams, merged into a client's view |
 //! | [`dialect`] | an endpoint's behavior where systems disagree: the interpreter of `config::dialect_rows` |
 //! | [`exchange`] | one client request from its arrival to its answer |
@@ -53,6 +54,7 @@ pub mod schema_family;
 pub mod sealer;
 pub mod search;
 pub mod session;
+pub mod site_rights;
 pub mod snapshot;
 pub mod tasks;
 pub mod tokens;

@@ -2,6 +2,7 @@
 //! This module must not know clients or tokens.
 
 use engine::credential::authorization;
+use engine::site_rights::{SETTINGS, SiteRights};
 use http::{Method, StatusCode, Uri};
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -148,7 +149,18 @@ impl SiteReach<'_> {
         let answer = answer.map_err(|error| NotConfirmed::Unavailable(error.to_string()))?;
         let code = code_of(&answer.body);
         match (answer.status, code.as_deref()) {
-            (StatusCode::OK, _) => confirmed(&answer.body, account.user, capability),
+            (StatusCode::OK, _) => {
+                let (user, rights) = confirmed(&answer.body, account.user, capability)?;
+                let is_granted = match rights {
+                    SiteRights::Granted => true,
+                    SiteRights::Missing => false,
+                    SiteRights::NoRole => self.reads_settings(account).await?,
+                };
+                if is_granted {
+                    return Ok(user);
+                }
+                Err(NotConfirmed::Forbidden(format!("this account {}", rights.refusal(capability))))
+            }
             (StatusCode::UNAUTHORIZED, Some(code)) if WRONG_PASSWORD.contains(&code) => {
                 Err(NotConfirmed::Rejected)
             }
@@ -160,6 +172,14 @@ impl SiteReach<'_> {
                 Err(NotConfirmed::Unavailable(format!("the site answered with status {}", status.as_u16())))
             }
         }
+    }
+
+    /// Returns true if the site lets the account read its settings.
+    async fn reads_settings(&self, account: SiteAccount<'_>) -> Result<bool, NotConfirmed> {
+        let url = rest_url(account.rest, SETTINGS.0, SETTINGS.1);
+        let answer = self.get(&url, Some(account), ANSWER).await;
+        let answer = answer.map_err(|error| NotConfirmed::Unavailable(error.to_string()))?;
+        Ok(answer.status == StatusCode::OK)
     }
 
     /// Returns the id of the application password that this request is sent with (WordPress 5.7 and later).
@@ -266,8 +286,8 @@ fn code_of(body: &[u8]) -> Option<String> {
     Some(said.get("code")?.as_str()?.to_owned())
 }
 
-/// Reads an answer about an account; `login` is the user name in the request.
-fn confirmed(body: &[u8], login: &str, capability: &str) -> Result<SiteUser, NotConfirmed> {
+/// Reads an answer about an account, and its right to act with the capability; `login` is the user name in the request.
+fn confirmed(body: &[u8], login: &str, capability: &str) -> Result<(SiteUser, SiteRights), NotConfirmed> {
     #[derive(Deserialize)]
     struct User {
         id: u64,
@@ -281,16 +301,14 @@ fn confirmed(body: &[u8], login: &str, capability: &str) -> Result<SiteUser, Not
     }
     let odd = || NotConfirmed::Unavailable("the site's answer does not come from WordPress".to_owned());
     let user: User = serde_json::from_slice(body).map_err(|_| odd())?;
-    if user.capabilities.get(capability) != Some(&Value::Bool(true)) {
-        return Err(NotConfirmed::Forbidden(format!("this account lacks the capability {capability}")));
-    }
+    let rights = SiteRights::of(&user.roles, &user.capabilities, capability);
     let name = if user.username.is_empty() { login.to_owned() } else { user.username };
     if name.is_empty() || name.len() > LONGEST_NAME || name.chars().any(char::is_control) {
         return Err(odd());
     }
     let roles = user.roles.as_array().into_iter().flatten().filter_map(Value::as_str);
     let roles = roles.filter(|role| role.len() <= LONGEST_ROLE).take(MOST_ROLES).map(str::to_owned);
-    Ok(SiteUser { id: user.id, name, roles: roles.collect() })
+    Ok((SiteUser { id: user.id, name, roles: roles.collect() }, rights))
 }
 
 #[cfg(test)]
@@ -329,10 +347,11 @@ mod tests {
         let body =
             json!({ "id": 3, "username": "ann", "roles": ["editor"], "capabilities": { "read": true } })
                 .to_string();
-        assert_eq!(confirmed(body.as_bytes(), "a", "read").unwrap().name, "ann");
-        assert!(matches!(confirmed(body.as_bytes(), "a", "manage_options"), Err(NotConfirmed::Forbidden(_))));
-        let none = json!({ "id": 3, "username": "ann", "capabilities": [] }).to_string();
-        assert!(matches!(confirmed(none.as_bytes(), "a", "read"), Err(NotConfirmed::Forbidden(_))));
+        let (user, rights) = confirmed(body.as_bytes(), "a", "read").unwrap();
+        assert_eq!((user.name.as_str(), rights), ("ann", SiteRights::Granted));
+        assert_eq!(confirmed(body.as_bytes(), "a", "manage_options").unwrap().1, SiteRights::Missing);
+        let none = json!({ "id": 3, "username": "ann", "roles": [], "capabilities": [] }).to_string();
+        assert_eq!(confirmed(none.as_bytes(), "a", "read").unwrap().1, SiteRights::NoRole);
         assert!(matches!(confirmed(b"<html>", "a", "read"), Err(NotConfirmed::Unavailable(_))));
     }
 }

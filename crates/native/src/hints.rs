@@ -68,14 +68,21 @@ pub(crate) fn unread(kind: UnreadableKind) -> &'static str {
     }
 }
 
-/// A likely cause of a redirect: a site with plain permalinks treats a route as a page and appends a slash
-/// (`redirect_canonical`).
+/// A likely cause of a redirect: a network of sites sends everyone who asks for a site that it does not have to the page for
+/// creating one (`ms_load_current_site_and_network`), and a site with plain permalinks treats a route as a page and appends a
+/// slash (`redirect_canonical`).
 pub(crate) fn redirected(from: &str, to: &str) -> Option<&'static str> {
     let path = |url: &str| -> String {
         let url = url.split(['?', '#']).next().unwrap_or_default();
         url.split_once("://").map_or(url, |(_, rest)| rest.find('/').map_or("", |at| &rest[at..])).to_owned()
     };
     let (from, to) = (path(from), path(to));
+    if to.ends_with("/wp-signup.php") {
+        return Some(
+            "there is no site at this address, and the network of sites only offers to create one. Check the spelling of the \
+             name; the site may have been deleted",
+        );
+    }
     let is_itself = from.contains("/wp-json") && to.strip_suffix('/') == Some(&*from);
     is_itself.then_some(
         "the site's permalinks are set to Plain, so it has no REST routes (Settings, Permalinks: choose another structure)",

@@ -15,9 +15,9 @@ use crate::port::{HttpResponse, Verb};
 use crate::references::REFERENCES;
 use crate::refusal::{answered_failure, clipped, said};
 use crate::rest::{
-    ADDRESS_NOT_ALLOWED, AcceptedCredentials, AnswerStyle, Doubt, EntryCheck, Offered, PlainSites,
-    PreviousContents, Reference, RequestLimits, RequestTarget, RequestTargets, UnreadableKind, VisitorCheck,
-    VisitorVerdicts, base_url, is_listed, json, port_of,
+    ADDRESS_NOT_ALLOWED, AcceptedCredentials, AnswerStyle, CONTENT_NAMES, Doubt, EntryCheck, Offered,
+    PlainSites, PreviousContents, PreviousNames, Reference, RequestLimits, RequestTarget, RequestTargets,
+    UnreadableKind, VisitorCheck, VisitorVerdicts, base_url, is_listed, json, port_of,
 };
 use crate::roleless;
 use crate::server::{Mapped, SiteLogin};
@@ -114,7 +114,7 @@ pub(crate) const WORDPRESS: Api = Api {
     path: "/wp-json/wp/v2",
     doubt: None,
     newer: None,
-    visitor: Some(roleless::IN_WP),
+    visitor: Some(roleless::CHECK),
     references: REFERENCES,
 };
 /// The API that describes the site itself: its index.
@@ -123,7 +123,7 @@ pub(crate) const INDEX: Api = Api {
     path: "/wp-json",
     doubt: None,
     newer: None,
-    visitor: Some(roleless::IN_INDEX),
+    visitor: Some(roleless::CHECK),
     references: REFERENCES,
 };
 /// The route that returns the caller's account, and refuses callers whom the site does not know (WordPress REST API, users).
@@ -164,9 +164,14 @@ impl WordPressSite {
             offered: Offered::default(),
             visitors: VisitorVerdicts::default(),
             plain: PlainSites::default(),
-            previous: PreviousContents::default(),
+            previous: PreviousContents::new(&CONTENT_NAMES),
             filter: None,
         })
+    }
+
+    /// Sets the names under which replaced values are presented.
+    pub(crate) fn keeping(self, names: &'static PreviousNames) -> Self {
+        Self { previous: PreviousContents::new(names), ..self }
     }
 
     /// Sets the function that removes members from all answers of the last API.

@@ -59,7 +59,7 @@ cargo xtask COMMAND
   first-contact        real npx and uvx servers from empty caches, and the first client of each era
   auth                 a real identity provider, and clients with its tokens
   reach                a real proxy, a server with client certificates and an identity provider between Dragoman and servers
-  sites                real WordPress sites, and what the tools do there
+  sites                real WordPress sites, and what the tools do there (--help for more)
   community TREE ...   a site with BuddyBoss, BuddyPress or WooCommerce from a plugin's tree, with a call of each of its tools
   routes INDEX.json    a WordPress site's index (/wp-json/?context=help) as the table against which rows of tools are checked
 ";
@@ -86,7 +86,7 @@ fn main() -> ExitCode {
         "pages" => pages::PAGES.run(rest),
         "peers" => peers::run(rest),
         "reach" => reach::REACH.run(rest),
-        "sites" => sites::SITES.run(rest),
+        "sites" => sites::run(rest),
         "routes" => routes::run(rest),
         "size" => size::run(rest),
         "soak" => soak::run(rest),

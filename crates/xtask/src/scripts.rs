@@ -26,23 +26,34 @@ pub(crate) struct Scripts {
 impl Scripts {
     /// Runs the requested scripts and prints each case; true if nothing failed.
     pub(crate) fn run(&self, args: &[String]) -> Result<bool, String> {
+        self.run_by(args, "", self.run)
+    }
+
+    /// As [`Self::run`], for a command with further options: `run` replaces the command's own function, and `more` is
+    /// appended to the usage.
+    pub(crate) fn run_by(
+        &self,
+        args: &[String],
+        more: &str,
+        run: impl Fn(&Tools, &Programs, &[&str], &Log) -> Result<Tally, String>,
+    ) -> Result<bool, String> {
         let (mut profile, mut only) = ("dev", Vec::new());
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             match arg.as_str() {
                 "--help" => {
-                    print!("{}", self.usage());
+                    print!("{}{more}", self.usage());
                     return Ok(true);
                 }
                 "--profile" => profile = args.next().ok_or_else(|| self.usage())?,
                 script if self.all().contains(&script) => only.push(script),
-                other => return Err(format!("no `{other}`\n\n{}", self.usage())),
+                other => return Err(format!("no `{other}`\n\n{}{more}", self.usage())),
             }
         }
         let log = Log::create(self.name, DEADLINE)?;
         let programs = build(profile, &log)?;
         let tools = Tools::install(&log)?;
-        let tally = (self.run)(&tools, &programs, &only, &log)?;
+        let tally = run(&tools, &programs, &only, &log)?;
         let judged = |line: &&str| ["ok ", "not ok "].iter().any(|word| line.starts_with(word));
         log.text().lines().filter(judged).for_each(|line| println!("{line}"));
         println!("{} passed, {} failed (log: {})", tally.passed, tally.failed, log.path().display());

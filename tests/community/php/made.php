@@ -1,6 +1,6 @@
 <?php
 // Must-use plugin for tests: makes a thing that a tool is then tried on (POST /made/v1/WHAT), and writes down what the
-// site's REST API has answered. The things of a shop are in shop.php.
+// site's REST API has answered. A thing that holds others holds so many of them (`entries`). The things of a shop are in shop.php.
 
 function made_attachment( $user, $kind, $data ) {
 	$upload = wp_upload_bits( "made-$kind-" . wp_generate_password( 6, false ) . '.' . $kind, null, $data );
@@ -26,28 +26,36 @@ function made_group( $user, $status, array $members ) {
 	return $id;
 }
 
-function made( $what, $user, $other, $status ) {
+function made( $what, $user, $other, $status, $entries ) {
 	$picture = base64_decode( 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==' );
 	switch ( $what ) {
 		case 'member':
 			return array( 'id' => made_member() );
 		case 'group':
-			return array( 'id' => made_group( $user, $status, $other ? array( $other ) : array() ) );
+			$members = array_map( static fn() => made_member(), array_fill( 0, $entries - 1, 0 ) );
+			return array( 'id' => made_group( $user, $status, array_merge( $other ? array( $other ) : array(), $members ) ) );
 		case 'activity':
 			return array( 'id' => bp_activity_add( array( 'user_id' => $user, 'component' => 'activity', 'type' => 'activity_update', 'content' => made_words( 'Good morning, 漢字 & all.' ) ) ) );
 		case 'friendship':
-			$friend = made_member();
-			friends_add_friend( $user, $friend, '1' === $status );
+			for ( $number = 0; $number < $entries; $number++ ) {
+				$friend = made_member();
+				friends_add_friend( $user, $friend, '1' === $status );
+			}
 			return array( 'id' => (int) friends_get_friendship_id( $user, $friend ), 'friend' => $friend );
 		case 'thread':
+			for ( $number = 1; $number < $entries; $number++ ) {
+				messages_new_message( array( 'sender_id' => made_member(), 'recipients' => array( $user ), 'subject' => 'Sunday', 'content' => made_words( 'Or then?' ) ) );
+			}
 			$thread = messages_new_message( array( 'sender_id' => $other, 'recipients' => array( $user ), 'subject' => 'Saturday', 'content' => made_words( 'Shall we meet?' ) ) );
 			return array( 'id' => $thread, 'message' => (int) ( new BP_Messages_Thread( $thread ) )->last_message_id );
 		case 'notification':
 			return array( 'id' => bp_notifications_add_notification( array( 'user_id' => $user, 'item_id' => $other, 'component_name' => 'friends', 'component_action' => 'friendship_request', 'is_new' => 1, 'allow_duplicate' => true ) ) );
 		case 'field':
 			$part  = xprofile_insert_field_group( array( 'name' => 'More ' . wp_generate_password( 4, false ) ) );
-			$field = xprofile_insert_field( array( 'field_group_id' => $part, 'type' => 'textbox', 'name' => 'City' ) );
-			xprofile_set_field_data( $field, $user, 'Lisbon' );
+			for ( $number = 0; $number < $entries; $number++ ) {
+				$field = xprofile_insert_field( array( 'field_group_id' => $part, 'type' => 'textbox', 'name' => $number ? "City $number" : 'City' ) );
+				xprofile_set_field_data( $field, $user, 'Lisbon' );
+			}
 			return array( 'id' => $field, 'part' => $part );
 		case 'photo':
 			return array( 'id' => bp_media_add( array( 'attachment_id' => made_attachment( $user, 'png', $picture ), 'user_id' => $user, 'title' => 'made' ) ) );
@@ -67,7 +75,11 @@ function made( $what, $user, $other, $status ) {
 		case 'topic':
 			$forum = bbp_insert_forum( array( 'post_title' => 'Gardens', 'post_content' => 'Talk here', 'post_author' => $user ) );
 			$topic = bbp_insert_topic( array( 'post_title' => 'What grows', 'post_content' => made_words( 'What shall we grow?' ), 'post_parent' => $forum, 'post_author' => $user ), array( 'forum_id' => $forum ) );
-			$reply = bbp_insert_reply( array( 'post_title' => 'Re: What grows', 'post_content' => made_words( 'Beans.' ), 'post_parent' => $topic, 'post_author' => $other ), array( 'forum_id' => $forum, 'topic_id' => $topic ) );
+			for ( $number = 0; $number < $entries; $number++ ) {
+				$reply = bbp_insert_reply( array( 'post_title' => 'Re: What grows', 'post_content' => made_words( 'Beans.' ), 'post_parent' => $topic, 'post_author' => $other ), array( 'forum_id' => $forum, 'topic_id' => $topic ) );
+				// More topics are beside the first one.
+				$number && bbp_insert_topic( array( 'post_title' => "What else grows, $number", 'post_content' => made_words( 'What else?' ), 'post_parent' => $forum, 'post_author' => $user ), array( 'forum_id' => $forum ) );
+			}
 			return array( 'id' => $topic, 'forum' => $forum, 'reply' => $reply );
 		case 'account':
 			$member = made_member();
@@ -79,9 +91,12 @@ function made( $what, $user, $other, $status ) {
 			friends_add_friend( $member, $user );
 			return array( 'id' => (int) friends_get_friendship_id( $member, $user ), 'friend' => $member );
 		case 'signup':
-			$key  = wp_generate_password( 20, false );
-			$name = 'made' . strtolower( wp_generate_password( 8, false ) );
-			return array( 'id' => BP_Signup::add( array( 'user_login' => $name, 'user_email' => "$name@example.org", 'registered' => bp_core_current_time(), 'activation_key' => $key, 'meta' => array( 'password' => wp_hash_password( $key ) ) ) ), 'key' => $key );
+			for ( $number = 0; $number < $entries; $number++ ) {
+				$key    = wp_generate_password( 20, false );
+				$name   = 'made' . strtolower( wp_generate_password( 8, false ) );
+				$signup = BP_Signup::add( array( 'user_login' => $name, 'user_email' => "$name@example.org", 'registered' => bp_core_current_time(), 'activation_key' => $key, 'meta' => array( 'password' => wp_hash_password( $key ) ) ) );
+			}
+			return array( 'id' => $signup, 'key' => $key );
 		case 'invite':
 			$invite = wp_insert_post( array( 'post_author' => $user, 'post_type' => bp_get_invite_post_type(), 'post_status' => 'publish', 'post_title' => 'Come' ) );
 			update_post_meta( $invite, '_bp_invitee_email', 'ann@example.org' );
@@ -97,14 +112,20 @@ function made( $what, $user, $other, $status ) {
 			return array( 'id' => groups_invite_user( array( 'user_id' => $user, 'group_id' => $group, 'inviter_id' => $other, 'send_invite' => 1 ) ), 'group' => $group );
 		case 'request':
 			$group = made_group( $user, 'private', array() );
-			return array( 'id' => groups_send_membership_request( array( 'user_id' => made_member(), 'group_id' => $group ) ), 'group' => $group );
+			$asks  = static fn() => groups_send_membership_request( array( 'user_id' => made_member(), 'group_id' => $group ) );
+			return array( 'id' => max( array_map( $asks, array_fill( 0, $entries, 0 ) ) ), 'group' => $group );
 		case 'comment':
 			$activity = bp_activity_add( array( 'user_id' => $user, 'component' => 'activity', 'type' => 'activity_update', 'content' => 'Good morning' ) );
-			return array( 'id' => bp_activity_new_comment( array( 'activity_id' => $activity, 'parent_id' => $activity, 'user_id' => $user, 'content' => 'And to you' ) ), 'activity' => $activity );
+			$answer   = static fn( $number ) => bp_activity_new_comment( array( 'activity_id' => $activity, 'parent_id' => $activity, 'user_id' => $user, 'content' => "And to you $number" ) );
+			return array( 'id' => max( array_map( $answer, range( 1, $entries ) ) ), 'activity' => $activity );
 		case 'reaction':
 			$activity = bp_activity_add( array( 'user_id' => $user, 'component' => 'activity', 'type' => 'activity_update', 'content' => 'Good morning' ) );
 			$kind     = (int) array_column( bb_load_reaction()->bb_get_reactions(), 'id' )[0];
-			$reaction = bb_load_reaction()->bb_add_user_item_reaction( array( 'reaction_id' => $kind, 'item_type' => 'activity', 'item_id' => $activity, 'user_id' => $user ) );
+			$reacts   = static fn( $who ) => bb_load_reaction()->bb_add_user_item_reaction( array( 'reaction_id' => $kind, 'item_type' => 'activity', 'item_id' => $activity, 'user_id' => $who ) );
+			$reaction = $reacts( $user );
+			for ( $number = 1; $number < $entries; $number++ ) {
+				$reacts( made_member() );
+			}
 			return array( 'id' => is_object( $reaction ) ? (int) $reaction->id : 0, 'kind' => $kind, 'activity' => $activity );
 		case 'subject':
 			// For those who run the site alone.
@@ -118,6 +139,8 @@ function made( $what, $user, $other, $status ) {
 			$activity = bp_activity_add( array( 'user_id' => $other, 'component' => 'activity', 'type' => 'activity_update', 'content' => 'Rude words' ) );
 			$report   = bp_moderation_add( array( 'content_id' => $activity, 'content_type' => 'activity', 'user_id' => $user, 'note' => 'Rude' ) );
 			return array( 'id' => is_object( $report ) ? (int) $report->id : (int) $report );
+		case 'type':
+			return array( 'id' => bp_set_member_type( $user, 'gardener-1' ) ? $user : 0 );
 		case 'album':
 			return array( 'id' => bp_album_add( array( 'user_id' => $user, 'title' => 'An album', 'privacy' => 'public' ) ) );
 		case 'upload':
@@ -139,7 +162,7 @@ function made( $what, $user, $other, $status ) {
 			bp_moderation_add( array( 'content_id' => $member, 'content_type' => 'user', 'user_id' => $user ) );
 			return array( 'id' => $member );
 	}
-	return apply_filters( 'made_thing', array( 'id' => 0 ), $what, $user );
+	return apply_filters( 'made_thing', array( 'id' => 0 ), $what, $user, $entries );
 }
 
 add_action(
@@ -158,7 +181,7 @@ add_action(
 					if ( function_exists( 'buddypress' ) && ( buddypress()->loggedin_user ?? null ) instanceof stdClass ) {
 						buddypress()->loggedin_user->id = $user;
 					}
-					return made( $request['what'], $user, (int) $request['other'], (string) ( $request['status'] ?? 'public' ) );
+					return made( $request['what'], $user, (int) $request['other'], (string) ( $request['status'] ?? 'public' ), max( 1, (int) $request['entries'] ) );
 				},
 			)
 		);

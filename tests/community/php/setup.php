@@ -63,6 +63,16 @@ if ( $boss ) {
 		bp_update_option( $allowed, 1 );
 	}
 	bp_update_option( '_bb_activity_comment_edit_time', -1 );
+	bp_update_option( 'bp-disable-invite-member-type', 1 );
+	// Types of members and of groups.
+	foreach ( array( 'member' => bp_get_member_type_post_type(), 'group' => bp_groups_get_group_type_post_type() ) as $what => $post_type ) {
+		for ( $number = 1; $number <= 10; $number++ ) {
+			$type = wp_insert_post( array( 'post_type' => $post_type, 'post_title' => "Gardeners $number", 'post_name' => "gardener-$number", 'post_status' => 'publish' ) );
+			foreach ( array( 'key' => "gardener-$number", 'label_name' => "Gardeners $number", 'label_singular_name' => "Gardener $number" ) as $name => $value ) {
+				update_post_meta( $type, "_bp_{$what}_type_$name", $value );
+			}
+		}
+	}
 	bp_update_option( 'bpm_reporting_content_reporting', array_fill_keys( array( 'activity', 'activity_comment', 'groups', 'forum', 'forum_topic', 'forum_reply', 'document', 'media', 'video' ), 1 ) );
 }
 flush_rewrite_rules( false );

@@ -7,17 +7,33 @@ function made_product( array $more = array() ) {
 	return $product->save();
 }
 
-function made_variation() {
+function made_variation( $entries ) {
+	$sizes     = array_merge( array( 'S', 'M' ), array_map( static fn( $number ) => "L $number", range( 1, $entries ) ) );
 	$attribute = new WC_Product_Attribute();
 	$attribute->set_name( 'Size' );
-	$attribute->set_options( array( 'S', 'M' ) );
+	$attribute->set_options( $sizes );
 	$attribute->set_variation( true );
 	$product = new WC_Product_Variable();
 	$product->set_props( array( 'name' => 'Shirt ' . wp_generate_password( 5, false ), 'status' => 'publish', 'attributes' => array( $attribute ) ) );
-	$parent    = $product->save();
-	$variation = new WC_Product_Variation();
-	$variation->set_props( array( 'parent_id' => $parent, 'regular_price' => '12.00', 'attributes' => array( 'size' => 'S' ) ) );
-	return array( 'id' => $variation->save(), 'product' => $parent );
+	$parent = $product->save();
+	foreach ( array_slice( $sizes, 0, $entries ) as $size ) {
+		$variation = new WC_Product_Variation();
+		$variation->set_props( array( 'parent_id' => $parent, 'regular_price' => '12.00', 'attributes' => array( 'size' => $size ) ) );
+		$variation->save();
+	}
+	return array( 'id' => $variation->get_id(), 'product' => $parent );
+}
+
+function made_attribute( $word, $entries ) {
+	$name     = "A $word";
+	$id       = wc_create_attribute( array( 'name' => $name ) );
+	$taxonomy = wc_attribute_taxonomy_name( wc_sanitize_taxonomy_name( $name ) );
+	// Shops register it with the next request.
+	register_taxonomy( $taxonomy, 'product' );
+	for ( $number = 0; $number < $entries; $number++ ) {
+		wp_insert_term( "Term $number of $word", $taxonomy );
+	}
+	return $id;
 }
 
 function made_order( $user ) {
@@ -51,22 +67,27 @@ add_filter(
 
 add_filter(
 	'made_thing',
-	static function ( $thing, $what, $user ) {
+	static function ( $thing, $what, $user, $entries ) {
 		$word = strtolower( wp_generate_password( 8, false ) );
 		switch ( $what ) {
 			case 'product':
 				return array( 'id' => made_product() );
 			case 'variation':
-				return made_variation();
+				return made_variation( $entries );
 			case 'order':
 				return made_order( $user );
 			case 'refund':
-				$order  = made_order( $user );
-				$refund = wc_create_refund( array( 'order_id' => $order['id'], 'amount' => '1.00', 'reason' => 'Too late' ) );
+				$order = made_order( $user );
+				for ( $number = 0; $number < $entries; $number++ ) {
+					$refund = wc_create_refund( array( 'order_id' => $order['id'], 'amount' => '1.00', 'reason' => 'Too late' ) );
+				}
 				return array( 'id' => $refund->get_id(), 'order' => $order['id'] );
 			case 'note':
 				$order = made_order( $user );
-				return array( 'id' => wc_get_order( $order['id'] )->add_order_note( 'Packed.' ), 'order' => $order['id'] );
+				for ( $number = 0; $number < $entries; $number++ ) {
+					$note = wc_get_order( $order['id'] )->add_order_note( 'Packed.' );
+				}
+				return array( 'id' => $note, 'order' => $order['id'] );
 			case 'customer':
 				return array( 'id' => wc_create_new_customer( "$word@example.org", $word, $word ) );
 			case 'coupon':
@@ -81,16 +102,20 @@ add_filter(
 			case 'tag':
 				return array( 'id' => wp_insert_term( "green $word", 'product_tag' )['term_id'] );
 			case 'attribute':
-				return array( 'id' => wc_create_attribute( array( 'name' => "A $word" ) ) );
+				return array( 'id' => made_attribute( $word, $entries ) );
+			case 'rate':
+				return array( 'id' => WC_Tax::_insert_tax_rate( array( 'tax_rate_country' => 'NO', 'tax_rate' => '25.0000', 'tax_rate_name' => "VAT $word", 'tax_rate_priority' => 1, 'tax_rate_shipping' => 1, 'tax_rate_class' => '' ) ) );
 			case 'zone':
 				$zone = new WC_Shipping_Zone();
 				$zone->set_zone_name( "Zone $word" );
 				$id = $zone->save();
-				$zone->add_shipping_method( 'flat_rate' );
+				for ( $number = 0; $number < $entries; $number++ ) {
+					$zone->add_shipping_method( 'flat_rate' );
+				}
 				return array( 'id' => $id );
 		}
 		return $thing;
 	},
 	10,
-	3
+	4
 );

@@ -3,14 +3,17 @@
 // line of JSON: the sites with their content, and the people with their application passwords.
 global $wp_version;
 $_SERVER['REMOTE_ADDR'] = '127.0.0.1';
-// WordPress 6.1 drops the colon before a port.
-add_filter(
-	'wp_normalize_site_data',
-	static function ( $data ) {
-		return array_merge( $data, array( 'domain' => $_SERVER['HTTP_HOST'] ) );
-	},
-	20
-);
+$on_subdomains = is_subdomain_install();
+if ( ! $on_subdomains ) {
+	// WordPress 6.1 drops the colon before a port.
+	add_filter(
+		'wp_normalize_site_data',
+		static function ( $data ) {
+			return array_merge( $data, array( 'domain' => $_SERVER['HTTP_HOST'] ) );
+		},
+		20
+	);
+}
 $people = array(
 	'admin' => array(), // The administrator of the network, who belongs to the main site alone.
 	'owner' => array( 'one' => 'administrator', 'two' => 'administrator' ),
@@ -27,9 +30,11 @@ foreach ( $people as $login => $roles ) {
 
 $sites = array( 'main' => array( 'id' => get_main_site_id(), 'url' => $url ) );
 foreach ( array( 'one', 'two' ) as $site ) {
-	$id = sound( wpmu_create_blog( $_SERVER['HTTP_HOST'], "/$site/", "Site $site", $people['owner']['id'], array( 'public' => 1 ) ) );
+	$domain = $on_subdomains ? "$site.{$_SERVER['HTTP_HOST']}" : $_SERVER['HTTP_HOST'];
+	$folder = $on_subdomains ? '' : "/$site";
+	$id     = sound( wpmu_create_blog( $domain, "$folder/", "Site $site", $people['owner']['id'], array( 'public' => 1 ) ) );
 	wp_installing( false );
-	$sites[ $site ] = array( 'id' => $id, 'url' => "$url/$site" );
+	$sites[ $site ] = array( 'id' => $id, 'url' => "http://$domain$folder" );
 }
 foreach ( $sites as $site => $made ) {
 	foreach ( $people as $login => $person ) {

@@ -1,5 +1,8 @@
 <?php
 // What PHP's own web server asks for each request: uploads are of this site, all else is WordPress's.
+// This server is also the proxy through which a gateway reaches its sites by name: requests to proxies begin with the host.
+$_SERVER['REQUEST_URI'] = preg_replace( '#^http://[^/?]+(?=[/?])#', '', $_SERVER['REQUEST_URI'] );
+
 $path = rawurldecode( (string) parse_url( $_SERVER['REQUEST_URI'], PHP_URL_PATH ) );
 // The files of a network are those of its main site, below the folder of each site, too.
 $file = getenv( 'SITE_NETWORK' ) ? preg_replace( '#^/[_0-9a-zA-Z-]+(/wp-(?:content|admin|includes)/.*|/wp-[a-z-]+\.php)$#', '$1', $path ) : $path;

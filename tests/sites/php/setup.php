@@ -9,6 +9,15 @@ $_SERVER['SERVER_PROTOCOL'] = 'HTTP/1.1';
 $_SERVER['REQUEST_METHOD']  = 'GET';
 $_SERVER['REQUEST_URI']     = '/';
 
+/** Ends badly instead of going on with an error. */
+function sound( $made ) {
+	if ( is_wp_error( $made ) || ! $made ) {
+		fwrite( STDERR, is_wp_error( $made ) ? $made->get_error_message() : 'nothing was made' );
+		exit( 1 );
+	}
+	return $made;
+}
+
 if ( 'install' === $what ) {
 	$database = new mysqli( null, 'root', '', '', 0, getenv( 'SITE_SOCKET' ) );
 	$database->query( 'CREATE DATABASE ' . getenv( 'SITE_DATABASE' ) . ' CHARACTER SET utf8mb4' );
@@ -24,7 +33,11 @@ if ( 'install' === $what ) {
 			$wpdb->$table = $prefixed;
 		}
 		install_network();
-		sound( populate_network( 1, $_SERVER['HTTP_HOST'], "admin@$name.example.org", "Network $name" ) );
+		$populated = populate_network( 1, $_SERVER['HTTP_HOST'], "admin@$name.example.org", "Network $name", '/', 'subdomains' === getenv( 'SITE_NETWORK' ) );
+		// It looks for a name of the network in vain, because only the gateway finds the names.
+		if ( ! is_wp_error( $populated ) || 'no_wildcard_dns' !== $populated->get_error_code() ) {
+			sound( $populated );
+		}
 	}
 	exit( 0 );
 }
@@ -37,15 +50,6 @@ if ( is_multisite() ) {
 }
 global $wp_version, $wp_rewrite;
 $wp_rewrite->flush_rules( false );
-
-/** Ends badly instead of going on with an error. */
-function sound( $made ) {
-	if ( is_wp_error( $made ) || ! $made ) {
-		fwrite( STDERR, is_wp_error( $made ) ? $made->get_error_message() : 'nothing was made' );
-		exit( 1 );
-	}
-	return $made;
-}
 
 $roles = array( 'admin' => 'administrator', 'editor' => 'editor', 'author' => 'author', 'contributor' => 'contributor', 'subscriber' => 'subscriber' );
 for ( $number = 1; $number <= 5; $number++ ) {

@@ -18,9 +18,9 @@ foreach ( array( 'AUTH', 'SECURE_AUTH', 'LOGGED_IN', 'NONCE' ) as $what ) {
 	define( "{$what}_SALT", hash( 'sha256', "$what salt " . DB_NAME ) );
 }
 if ( getenv( 'SITE_NETWORK' ) && ! defined( 'WP_INSTALLING' ) ) {
-	// A network of sites in folders, which has begun as a single site.
+	// A network of sites in folders or on subdomains, which has begun as a single site.
 	define( 'MULTISITE', true );
-	define( 'SUBDOMAIN_INSTALL', false );
+	define( 'SUBDOMAIN_INSTALL', 'subdomains' === getenv( 'SITE_NETWORK' ) );
 	define( 'DOMAIN_CURRENT_SITE', substr( $site( 'URL' ), strlen( 'http://' ) ) );
 	define( 'PATH_CURRENT_SITE', '/' );
 	define( 'SITE_ID_CURRENT_SITE', 1 );

@@ -165,7 +165,7 @@ async fn calls_that_wait_for_the_same_answer_ask_the_site_once() {
         assert_eq!(stage.world.asked(), [ME]);
         tokio::time::advance(std::time::Duration::from_secs(11)).await;
     }
-    stage.world.at(ME, 200, &json!({ "id": 7, "username": "ann", "roles": [], "capabilities": {} }));
+    stage.world.at(ME, 200, &json!({ "id": 7, "username": "ann", "roles": ["editor"], "capabilities": {} }));
     let refused = called(&stage, &access).await;
     assert!(refused.iter().all(|one| matches!(one, Err(AccountFault::Forbidden(_)))), "{refused:?}");
     assert_eq!(stage.world.asked(), [ME]);

@@ -187,6 +187,23 @@ async fn an_account_without_the_capability_is_told_so() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_administrator_of_a_network_signs_in_at_a_site_without_a_role() {
+    const SETTINGS: &str = "GET https://blog.example/wp-json/wp/v2/settings?_fields=title";
+    for (status, words) in [(200, "code="), (403, "has no role on this site")] {
+        let stage = Stage::new("{ capability: manage_options }");
+        stage.world.at(ME, 200, &json!({ "id": 1, "username": "ann", "roles": [], "capabilities": {} }));
+        stage.world.at(SETTINGS, status, &json!({ "title": "Blog" }));
+        let client = stage.registered().await;
+        let entry = stage.begun(&client).await;
+        let back = stage.at_site(&entry).await;
+        let site = "site_url=https://blog.example&user_login=ann&password=x";
+        let returned = stage.open(&format!("{back}&{site}")).await;
+        let page = text(&stage.open(&location(&returned)).await);
+        assert!(page.contains(words), "{status}: {page}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_gateway_below_a_path_has_its_forms_there() {
     let stage = Stage::new("wordpress");
     stage.server.serve_at(Some("https://example.com/ai"));

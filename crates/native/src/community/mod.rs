@@ -39,6 +39,7 @@ const fn doubt(
 const BUDDYBOSS_VISITOR: VisitorCheck = VisitorCheck {
     may_be: hints::is_about_a_visitor,
     questions: &[VisitorQuestion {
+        base: None,
         route: "/members/profile-dropdown?_fields=url",
         judge: |status, answer| {
             let url = answer.get(0).filter(|_| status == 200)?.get("url")?.as_str()?;
@@ -54,8 +55,16 @@ const BUDDYBOSS_VISITOR: VisitorCheck = VisitorCheck {
 const BUDDYPRESS_VISITOR: VisitorCheck = VisitorCheck {
     may_be: hints::is_about_a_visitor,
     questions: &[
-        VisitorQuestion { route: "/notifications?user_id={me}&per_page=1&_fields=id", judge: is_refused },
-        VisitorQuestion { route: "/messages?user_id={me}&per_page=1&_fields=id", judge: is_refused },
+        VisitorQuestion {
+            base: None,
+            route: "/notifications?user_id={me}&per_page=1&_fields=id",
+            judge: is_refused,
+        },
+        VisitorQuestion {
+            base: None,
+            route: "/messages?user_id={me}&per_page=1&_fields=id",
+            judge: is_refused,
+        },
     ],
     hint: hints::VISITOR,
 };

@@ -34,16 +34,17 @@ impl Run<'_> {
     async fn is_visitor(&self, base: &'static str, check: VisitorCheck) -> Option<bool> {
         let world = self.world;
         let verdicts = world.places.visitors()?;
-        let mut place = world.places.place(base, &self.values, self.mapped).ok()?;
-        let key = (world.digest(&place)?, base);
+        let key = (world.digest(&world.places.place(base, &self.values, self.mapped).ok()?)?, base);
         if let Some(verdict) = verdicts.get(&key, world.http.now()) {
             return verdict.is_visitor;
         }
-        if let Some(url) = world.elsewhere(base, &place) {
-            place.url = url;
-        }
         let mut verdict = None;
         for question in check.questions {
+            let base = question.base.unwrap_or(base);
+            let mut place = world.places.place(base, &self.values, self.mapped).ok()?;
+            if let Some(url) = world.elsewhere(base, &place) {
+                place.url = url;
+            }
             let route = if question.route.contains("{me}") {
                 let Some(me) = self.me(&place).await else { break };
                 question.route.replace("{me}", &me.to_string())

@@ -18,7 +18,7 @@
 //! | `known`, `entry` | checks that a target knows the credentials |
 //! | `request` | a step and a call's values as a request |
 //! | `permalinks` | sites that take a route only as a parameter |
-//! | `previous`, `restored` | content that calls have replaced, and how calls show and restore it |
+//! | `previous`, `replaced`, `restored` | content and values that calls have replaced, and how calls show and restore them |
 //! | `references`, `stored` | IDs that a change refers to; what a change has stored |
 //! | `plugin_fields` | fields that plugins add to content |
 //! | `visitor`, `explained` | accounts that a site treats as visitors, and how sites are asked about them |
@@ -61,6 +61,7 @@ mod plain_text;
 mod plugin_fields;
 mod previous;
 mod references;
+mod replaced;
 mod request;
 mod restored;
 mod settled;
@@ -88,16 +89,16 @@ pub(crate) use open::is_listed;
 pub(crate) use permalinks::PlainSites;
 pub(crate) use pick::{From, Pick, pick};
 pub(crate) use place::{Doubt, EntryCheck, Reference, RequestTarget, RequestTargets};
-pub(crate) use previous::{PREVIOUS, PreviousContents};
-pub(crate) use restored::DRY_RUN;
+pub(crate) use previous::{CONTENT_NAMES, PreviousContents, PreviousNames, VALUE_NAMES};
+pub(crate) use restored::{DRY_RUN, NOT_KEPT};
 pub(crate) use settled::settled;
 pub use shape::AnswerStyle;
 pub(crate) use shape::{CallAnswer, Shape, told};
 pub(crate) use source::{ALLOW_MARKUP_LOSS, RENDERED};
 pub(crate) use step::{
-    Bind, CallerRequest, Check, EDITING, Encoding, FalseFailure, Field, FieldSource, Missing, Step,
-    StepCondition, content, delete, edit, editable, fixed, get, patch, post, purge, put, query, seldom_paged,
-    unpaged, value,
+    Bind, CallerRequest, Check, EDITING, Encoding, FalseFailure, Field, FieldSource, Keeping, KeptValues,
+    Missing, RestRequest, Restoring, Step, StepCondition, content, delete, edit, editable, fixed, get, patch,
+    post, purge, put, query, seldom_paged, unpaged, value,
 };
 pub(crate) use stored::{NOT_STORED, STORED, may_tell};
 pub(crate) use unread::{UnreadableKind, json};

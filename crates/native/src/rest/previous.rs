@@ -1,12 +1,15 @@
-//! The content that calls have replaced. A later call can restore it, even if the site keeps no revisions. It is
-//! kept for a day, in memory, for the account that replaced it. This module must not know the format of content.
+//! The content and the values that calls have replaced. A later call can restore them, even if the site keeps no revisions.
+//! They are kept for a day, in memory, for the account that replaced them. This module must not know the format of content.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+
+use super::step::Keeping;
+use crate::tools::ToolArgument;
 
 /// The time for which content is kept.
 const COUNTS: Duration = Duration::from_hours(24);
@@ -16,10 +19,36 @@ const OF_ALL: KeptLimits = KeptLimits { contents: 512, bytes: 32 << 20 };
 const OF_ACCOUNT: KeptLimits = KeptLimits { contents: 32, bytes: LARGEST };
 /// The size of the largest content that is kept, in bytes.
 const LARGEST: usize = 4 << 20;
-/// The member of an answer that contains the address of the content that the call has replaced.
-pub(crate) const PREVIOUS: &str = "previous_content";
-/// The prefix of the addresses of kept content.
-pub(super) const ADDRESS: &str = "wp://previous/";
+/// The names under which a server presents what calls have replaced.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct PreviousNames {
+    /// The prefix of the addresses.
+    pub(crate) address: &'static str,
+    /// The member of an answer that contains the address of what the call has replaced.
+    pub(crate) member: &'static str,
+    /// The name of the tool that restores it.
+    pub(crate) tool: &'static str,
+    /// The message for an address at which nothing is kept.
+    pub(crate) gone: &'static str,
+}
+
+/// The names for replaced content.
+pub(crate) const CONTENT_NAMES: PreviousNames = PreviousNames {
+    address: "wp://previous/",
+    member: "previous_content",
+    tool: "wp_restore_content",
+    gone: "no content is kept at this address for this account: the content that an update replaced is kept for at \
+           most a day, and is lost when Dragoman restarts. Look for a revision of the item instead",
+};
+
+/// The names for replaced values.
+pub(crate) const VALUE_NAMES: PreviousNames = PreviousNames {
+    address: "woo://previous/",
+    member: "previous_values",
+    tool: "woo_restore_values",
+    gone: "no values are kept at this address for this account: the values that an update replaced are kept for at \
+           most a day, and are lost when Dragoman restarts",
+};
 
 /// A maximum number of contents, and a maximum of their total size.
 struct KeptLimits {
@@ -28,40 +57,55 @@ struct KeptLimits {
 }
 
 /// The replaced contents, oldest first.
-#[derive(Default)]
-pub(crate) struct PreviousContents(Mutex<VecDeque<PreviousContent>>);
+pub(crate) struct PreviousContents {
+    /// The names under which they are presented.
+    pub(super) names: &'static PreviousNames,
+    all: Mutex<VecDeque<PreviousContent>>,
+}
 
-/// One replaced content.
+/// One replaced content, or the values that one call replaced.
 #[derive(Clone)]
 pub(super) struct PreviousContent {
-    /// The part of its address after [`ADDRESS`], which nobody can guess.
+    /// The part of its address after the prefix, which nobody can guess.
     pub(super) id: String,
     /// The digest that identifies the account and its site.
     pub(super) account: [u8; 32],
     /// The URL of the item that had the content.
     pub(super) url: String,
-    /// The content as editors see it.
-    pub(super) content: String,
+    /// The values as the text of an object that a change can send.
+    pub(super) values: String,
+    /// The arguments of the tool that replaced them, and its rule for keeping values.
+    pub(super) form: (&'static [ToolArgument], Keeping),
     /// The time of the change.
     pub(super) at: Duration,
 }
 
 impl PreviousContent {
     /// The content as the answer to a request for it.
-    pub(super) fn shown(self) -> Value {
-        json!({"content": self.content, "url": self.url})
+    pub(super) fn shown(&self) -> Value {
+        let values = self.values();
+        json!({"content": values.get("content"), "values": values, "url": self.url})
+    }
+
+    /// The values by name.
+    pub(super) fn values(&self) -> Map<String, Value> {
+        serde_json::from_str(&self.values).unwrap_or_default()
     }
 }
 
 impl PreviousContents {
+    pub(crate) const fn new(names: &'static PreviousNames) -> Self {
+        Self { names, all: Mutex::new(VecDeque::new()) }
+    }
+
     /// Keeps the content of an item. To make room, the oldest contents of the account are removed, and then the oldest
     /// of all. Content that is too large is not kept.
     pub(super) fn put(&self, content: PreviousContent) -> bool {
-        let bytes = content.content.len();
+        let bytes = content.values.len();
         if bytes > LARGEST {
             return false;
         }
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let now = content.at;
         all.retain(|one| one.at + COUNTS > now);
         make_room(&mut all, &OF_ACCOUNT, bytes, |one| one.account == content.account);
@@ -72,7 +116,7 @@ impl PreviousContents {
 
     /// The content with this ID, if this account replaced it recently.
     pub(super) fn get(&self, id: &str, account: &[u8; 32], now: Duration) -> Option<PreviousContent> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let is_it = |one: &&PreviousContent| one.id == id && one.account == *account && one.at + COUNTS > now;
         all.iter().find(is_it).cloned()
     }
@@ -85,12 +129,12 @@ fn make_room(
     bytes: usize,
     is_counted: impl Fn(&PreviousContent) -> bool,
 ) {
-    let sizes = all.iter().filter(|one| is_counted(one)).map(|one| one.content.len());
+    let sizes = all.iter().filter(|one| is_counted(one)).map(|one| one.values.len());
     let (mut count, mut sum) = sizes.fold((0, bytes), |(count, sum), size| (count + 1, sum + size));
     all.retain(|one| {
         let is_removed = is_counted(one) && (count >= limits.contents || sum > limits.bytes);
         if is_removed {
-            (count, sum) = (count - 1, sum - one.content.len());
+            (count, sum) = (count - 1, sum - one.values.len());
         }
         !is_removed
     });
@@ -113,7 +157,8 @@ mod tests {
             id: id.to_string(),
             account: [account; 32],
             url: "u".to_owned(),
-            content: "x".repeat(length),
+            values: "x".repeat(length),
+            form: (&[], Keeping::Content),
             at,
         }
     }
@@ -126,7 +171,7 @@ mod tests {
 
     #[test]
     fn contents_are_kept_for_their_account_and_for_a_time() {
-        let contents = PreviousContents::default();
+        let contents = PreviousContents::new(&CONTENT_NAMES);
         assert!(contents.put(content(1, 1, 10, NOW)) && !contents.put(content(1, 2, LARGEST + 1, NOW)));
         assert!(has(&contents, 1, 1));
         assert!(!has(&contents, 2, 1), "another account");
@@ -135,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_busy_account_removes_only_its_own_contents() {
-        let contents = PreviousContents::default();
+        let contents = PreviousContents::new(&CONTENT_NAMES);
         contents.put(content(1, 1, 10, NOW));
         for id in 10..10 + 2 * OF_ACCOUNT.contents {
             contents.put(content(2, id, 10, NOW));
@@ -151,12 +196,12 @@ mod tests {
     #[test]
     fn all_contents_together_are_limited() {
         for length in [1, LARGEST / 2] {
-            let contents = PreviousContents::default();
+            let contents = PreviousContents::new(&CONTENT_NAMES);
             for id in 0..1000 {
                 contents.put(content(u8::try_from(id / 16).unwrap(), id, length, NOW));
             }
-            let all = contents.0.lock().unwrap();
-            let bytes: usize = all.iter().map(|one| one.content.len()).sum();
+            let all = contents.all.lock().unwrap();
+            let bytes: usize = all.iter().map(|one| one.values.len()).sum();
             assert!(all.len() <= OF_ALL.contents && bytes <= OF_ALL.bytes, "{} {bytes}", all.len());
             assert!(all.back().is_some_and(|one| one.id == "999"));
         }

@@ -1,4 +1,4 @@
-//! Calls that show, keep or restore the content that a change replaces. This module must not know the format of content.
+//! Calls that show, keep or restore what a change replaces. This module must not know the format of content.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -7,9 +7,10 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::previous::{ADDRESS, PreviousContent, id_of};
+use super::previous::{PreviousContent, id_of};
+use super::replaced::ReplacedValues;
 use super::request::AGENT;
-use super::step::Check;
+use super::step::{Check, Keeping, Restoring};
 use super::world::Run;
 use crate::port::{HttpRequest, Verb};
 use crate::tools::{CallFailure, Condition, ToolArgument, flag};
@@ -25,63 +26,108 @@ const SHORT: usize = 200;
 const MOST_LINES: usize = 4000;
 /// The largest difference to show, in bytes.
 const LONGEST: usize = 20_000;
-/// The API of content whose routes name the content's type.
+/// The API whose credentials identify an account.
 const BASE: &str = "index";
+/// The member with the content of an item.
+const CONTENT: &str = "content";
+/// The member of an answer with the names of the replaced values that no call can restore.
+pub(crate) const NOT_KEPT: &str = "not_kept";
 
 impl Run<'_> {
-    /// Keeps the content that the call is about to replace.
+    /// The values of the call that the check keeps the old values of, by their names in the item.
+    pub(super) fn sent(&self, check: &Check) -> Map<String, Value> {
+        let in_path = |row: &ToolArgument| check.ask.route.contains(&format!("{{{}}}", row.name));
+        let rows = self.arguments.iter().filter(|row| row.sent && !in_path(row));
+        let given = rows.filter_map(|row| Some((row.called.unwrap_or(row.name), self.values.get(row.name)?)));
+        match check.keeping {
+            Keeping::Content => given.filter(|(name, _)| *name == CONTENT).map(own).collect(),
+            Keeping::Values(kept) => {
+                let mut sent: Map<String, Value> = given.map(own).collect();
+                if kept.together.iter().any(|row| sent.contains_key(row.name)) {
+                    for row in kept.together {
+                        sent.entry(row.name).or_insert_with(Value::default);
+                    }
+                }
+                sent
+            }
+        }
+    }
+
+    /// Keeps the values that the call is about to replace.
     ///
     /// # Errors
-    /// Fails if the request for the content cannot be made.
-    pub(super) fn keep(&mut self, check: &Check, current: &Value) -> Result<(), CallFailure> {
+    /// Fails if the request for the values cannot be made.
+    pub(super) fn keep(
+        &mut self,
+        check: &Check,
+        sent: &Map<String, Value>,
+        current: &Value,
+    ) -> Result<(), CallFailure> {
         let place = self.world.places.place(check.ask.base, &self.values, self.mapped)?;
         let account = self.world.digest(&place);
         let url = self.request(&check.ask, place)?.url;
-        if let (Some(account), Some(content)) = (account, source(current, check.given)) {
-            self.keep_content(account, url.split('?').next().unwrap_or_default(), content);
+        if let Some(account) = account {
+            let url = url.split('?').next().unwrap_or_default();
+            self.keep_values((account, url), (self.arguments, check.keeping), sent, current);
         }
         Ok(())
     }
 
-    fn keep_content(&mut self, account: [u8; 32], url: &str, content: &str) {
+    fn keep_values(
+        &mut self,
+        (account, url): ([u8; 32], &str),
+        form: (&'static [ToolArgument], Keeping),
+        sent: &Map<String, Value>,
+        current: &Value,
+    ) {
         let Some(contents) = self.world.places.previous() else { return };
-        let at = self.world.http.now();
-        // The digest has a key of the process, so that nobody can guess the address.
-        let id = id_of(self.world.http.digest(format!("{url}\n{}\n{content}", at.as_nanos()).as_bytes()));
-        let previous = PreviousContent { id, account, url: url.to_owned(), content: content.to_owned(), at };
-        let address = format!("{ADDRESS}{}", previous.id);
-        if contents.put(previous) {
-            self.previous = Some(address);
+        let ReplacedValues { values, mut lost } = form.1.replaced(form.0, sent, current);
+        if !values.is_empty() {
+            let at = self.world.http.now();
+            let names: Vec<String> = values.keys().cloned().collect();
+            let values = Value::Object(values).to_string();
+            // The digest has a key of the process, so that nobody can guess the address.
+            let id = id_of(self.world.http.digest(format!("{url}\n{}\n{values}", at.as_nanos()).as_bytes()));
+            let address = format!("{}{id}", contents.names.address);
+            let previous = PreviousContent { id, account, url: url.to_owned(), values, form, at };
+            if contents.put(previous) {
+                self.previous.insert(contents.names.member.to_owned(), Value::from(address));
+            } else {
+                lost.extend(names);
+            }
+        }
+        if matches!(form.1, Keeping::Values(_)) && !lost.is_empty() {
+            self.previous.insert(NOT_KEPT.to_owned(), Value::from(lost));
         }
     }
 
-    /// The kept content at this address, for the account that replaced it.
+    /// The values kept at this address, for the account that replaced them.
     ///
     /// # Errors
-    /// Fails if no content is kept there, or the site does not know the account.
+    /// Fails if nothing is kept there, or the site does not know the account.
     pub(super) async fn kept(&self, address: &str) -> Result<PreviousContent, CallFailure> {
         let place = self.world.places.place(BASE, &self.values, self.mapped)?;
         self.world.let_in(&place).await?;
         let account = self.world.digest(&place);
-        let id = address.trim().strip_prefix(ADDRESS).unwrap_or(address.trim());
-        let found = account
-            .zip(self.world.places.previous())
-            .and_then(|(account, contents)| contents.get(id, &account, self.world.http.now()));
+        let contents = self.world.places.previous();
+        let found = account.zip(contents).and_then(|(account, contents)| {
+            let id = address.trim().strip_prefix(contents.names.address).unwrap_or(address.trim());
+            contents.get(id, &account, self.world.http.now())
+        });
         found.ok_or_else(|| {
-            let words = "no content is kept at this address for this account: the content that an update replaced is kept for at \
-                         most a day, and is lost when Dragoman restarts. Look for a revision of the item instead";
+            let words = contents.map_or("nothing is kept here", |contents| contents.names.gone);
             CallFailure::new(Condition::ToolFailed, words).with("status", 404)
         })
     }
 
-    /// Restores the content at this address, and keeps the content that it replaces.
+    /// Restores the values at the address in an argument, and keeps the values that they replace.
     ///
     /// # Errors
     /// As for [`Self::kept`]; or the site refuses the change.
-    pub(super) async fn restore(&mut self, address: &str) -> Result<Value, CallFailure> {
-        let previous = self.kept(address).await?;
-        let place = self.world.places.place(BASE, &self.values, self.mapped)?;
-        let request = |method, query: &str, body: Value| HttpRequest {
+    pub(super) async fn restore(&mut self, restoring: &Restoring) -> Result<Value, CallFailure> {
+        let previous = self.kept(self.values.text(restoring.argument)).await?;
+        let place = self.world.places.place(restoring.base, &self.values, self.mapped)?;
+        let request = |method, query: &str, body: String| HttpRequest {
             method,
             url: format!("{}?{query}", previous.url),
             headers: vec![
@@ -90,19 +136,20 @@ impl Run<'_> {
                 AGENT,
             ],
             authorization: place.authorization.clone(),
-            body: if method == Verb::Get { Bytes::new() } else { Bytes::from(body.to_string()) }.into(),
+            body: Bytes::from(body).into(),
             public_only: place.public_only,
             is_fixed_host: place.is_fixed_host,
             patience: self.world.limits.patience,
             most: self.world.limits.answer,
         };
-        let read = request(Verb::Get, "context=edit&_fields=content", Value::Null);
-        let write = request(Verb::Post, "context=edit", json!({"content": previous.content}));
-        let current = self.answered((BASE, Verb::Get, Duration::ZERO), Some(previous.account), read).await?;
-        let answer = self.answered((BASE, Verb::Post, Duration::ZERO), Some(previous.account), write).await?;
-        if let Some(content) = source(&current, "content") {
-            self.keep_content(previous.account, &previous.url, content);
-        }
+        let values = previous.values();
+        let names: Vec<&str> = values.keys().map(String::as_str).collect();
+        let read = request(Verb::Get, &format!("context=edit&_fields={}", names.join("%2C")), String::new());
+        let write = request(Verb::Post, "context=edit", previous.values.clone());
+        let account = Some(previous.account);
+        let current = self.answered((restoring.base, Verb::Get, Duration::ZERO), account, read).await?;
+        let answer = self.answered((restoring.base, Verb::Post, Duration::ZERO), account, write).await?;
+        self.keep_values((previous.account, &previous.url), previous.form, &values, &current);
         Ok(answer)
     }
 
@@ -126,10 +173,8 @@ impl Run<'_> {
     }
 }
 
-/// The content of an item as editors see it.
-fn source<'a>(item: &'a Value, name: &str) -> Option<&'a str> {
-    let content = item.get(name)?;
-    content.get("raw").unwrap_or(content).as_str()
+fn own((name, value): (&str, &Value)) -> (String, Value) {
+    (name.to_owned(), value.clone())
 }
 
 /// A change of one field.

@@ -8,7 +8,6 @@ use super::normalize::{as_object, lean, normalized};
 use super::pick::{Pick, gather, head, only, picked};
 use super::plain_text::plain;
 use super::plugin_fields::plugin_fields;
-use super::previous::PREVIOUS;
 use super::stored::{self, ComparedValues};
 use crate::port::HttpResponse;
 use crate::tools::Values;
@@ -114,15 +113,15 @@ impl CallAnswer {
         Self { text: value.to_string(), structured: Some(value), ..self }
     }
 
-    /// The answer with the address of the content that the call has replaced.
-    pub(super) fn with_previous(self, address: Option<String>) -> Self {
-        match (self.structured, address) {
-            (Some(Value::Object(mut members)), Some(address)) => {
-                members.insert(PREVIOUS.to_owned(), Value::from(address));
+    /// The answer with further members.
+    pub(super) fn with_members(self, more: Map<String, Value>) -> Self {
+        match self.structured {
+            Some(Value::Object(mut members)) if !more.is_empty() => {
+                members.extend(more);
                 let value = Value::Object(members);
                 Self { text: value.to_string(), structured: Some(value), ..self }
             }
-            (structured, _) => Self { structured, ..self },
+            structured => Self { structured, ..self },
         }
     }
 

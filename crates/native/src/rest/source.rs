@@ -57,10 +57,13 @@ impl Run<'_> {
     /// the site refuses the change itself, with a better message.
     pub(super) async fn checked(&mut self, check: &Check) -> Result<Option<Value>, CallFailure> {
         let is_compact = self.world.answers == AnswerStyle::Compact;
-        let (shows, changes) = (is_compact && self.values.flag(DRY_RUN.name), self.values.has(check.given));
-        let judges = changes && !self.values.flag(ALLOW_MARKUP_LOSS.name);
-        let keeps = changes && is_compact && check.keeps;
-        if !(shows || judges || keeps) {
+        let shows = is_compact && self.values.flag(DRY_RUN.name);
+        let is_allowed = self.values.flag(ALLOW_MARKUP_LOSS.name);
+        let judged: Vec<&str> =
+            check.judged.iter().copied().filter(|name| !is_allowed && self.values.has(name)).collect();
+        let sent = self.sent(check);
+        let keeps = is_compact && !sent.is_empty();
+        if !(shows || keeps || !judged.is_empty()) {
             return Ok(None);
         }
         let whole = RestRequest { fields: EDITING, ..check.ask };
@@ -73,14 +76,14 @@ impl Run<'_> {
             Err(failure) if is_refusal(&failure) && !shows => return Ok(None),
             Err(failure) => return Err(failure),
         };
-        if judges {
-            (check.judge)(&current, &self.values)?;
+        for name in judged {
+            (check.judge)(name, &current, &self.values)?;
         }
         if shows {
             return Ok(Some(self.changes(&current)));
         }
         if keeps {
-            self.keep(check, &current)?;
+            self.keep(check, &sent, &current)?;
         }
         Ok(None)
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::file::FileFrom;
 use crate::port::Verb;
-use crate::tools::{CallFailure, Form, Literal, Values};
+use crate::tools::{CallFailure, Form, Literal, ToolArgument, Values};
 
 /// A step of a tool.
 #[derive(Debug, Clone, Copy)]
@@ -24,8 +24,8 @@ pub(crate) enum Step {
     Open(CallerRequest),
     /// The content that an earlier call replaced, at the address in this argument.
     Previous(&'static str),
-    /// A change that restores the content at the address in this argument.
-    Restore(&'static str),
+    /// A change that restores the content at the address in an argument.
+    Restore(Restoring),
     /// Sets the value with this name, computed from the existing values; `None` sets nothing.
     Make(&'static str, fn(&Values) -> Result<Option<Value>, CallFailure>),
 }
@@ -108,12 +108,43 @@ pub(crate) struct FalseFailure {
 pub(crate) struct Check {
     /// The request that reads the current state.
     pub(crate) ask: RestRequest,
-    /// The argument that makes the check necessary.
-    pub(crate) given: &'static str,
-    /// True if the current content is kept, so that a call can restore it.
-    pub(crate) keeps: bool,
-    /// Judges the change; an error refuses the change and gives the reason.
-    pub(crate) judge: fn(&Value, &Values) -> Result<(), CallFailure>,
+    /// The arguments whose new values are judged.
+    pub(crate) judged: &'static [&'static str],
+    /// The part of the current state that is kept.
+    pub(crate) keeping: Keeping,
+    /// Judges the new value of an argument; an error refuses the change and gives the reason.
+    pub(crate) judge: fn(&str, &Value, &Values) -> Result<(), CallFailure>,
+}
+
+/// The part of the state before a change that is kept, so that a call can restore it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Keeping {
+    /// The content, if the call replaces it.
+    Content,
+    /// All values that the call replaces.
+    Values(KeptValues),
+}
+
+/// The values that are kept.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct KeptValues {
+    /// Members that depend on one another: if a call changes one of them, all of them are kept.
+    pub(crate) together: &'static [ToolArgument],
+    /// The members whose old values cannot be sent back.
+    pub(crate) except: &'static [&'static str],
+    /// The members of objects that a change cannot set to an empty text.
+    pub(crate) never_empty: &'static [&'static str],
+    /// The member by which an answer shows that something in it is hidden. Hidden values are not kept.
+    pub(crate) removed: &'static str,
+}
+
+/// A change that restores what an earlier call replaced.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Restoring {
+    /// The argument that contains the address.
+    pub(crate) argument: &'static str,
+    /// The name of the API of the item.
+    pub(crate) base: &'static str,
 }
 
 /// The condition of a step.
@@ -346,9 +377,9 @@ impl Step {
         matches!(self, Self::Ask(ask) if ask.shows_content)
     }
 
-    /// Returns true if the step is a check that may refuse a change.
-    pub(crate) fn is_check(&self) -> bool {
-        matches!(self, Self::Check(_))
+    /// The check, if the step is one.
+    pub(crate) fn check(&self) -> Option<&Check> {
+        if let Self::Check(check) = self { Some(check) } else { None }
     }
 
     /// The effect of a request: its method, unless the row sets another one.

@@ -43,6 +43,7 @@ impl Run<'_> {
                     }
                 }
                 Step::Ask(_) => {}
+                Step::Check(check) if !self.is_due(check.ask.when) => {}
                 Step::Check(check) => {
                     if let Some(changes) = self.checked(check).await? {
                         return Ok(ControlFlow::Break(CallAnswer::object(changes)));
@@ -51,10 +52,7 @@ impl Run<'_> {
                 Step::Previous(argument) => {
                     outcome.last = self.kept(self.values.text(argument)).await?.shown();
                 }
-                Step::Restore(argument) => {
-                    let address = self.values.text(argument).to_owned();
-                    outcome.last = self.restore(&address).await?;
-                }
+                Step::Restore(restoring) => outcome.last = self.restore(restoring).await?,
                 Step::Open(open) => outcome.last = self.opened(open).await?,
                 Step::Make(name, make) => {
                     if let Some(value) = make(&self.values)? {

@@ -24,6 +24,8 @@ pub(crate) struct VisitorCheck {
 /// One question.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct VisitorQuestion {
+    /// The name of the API to ask; `None` for the API that refused the request.
+    pub(crate) base: Option<&'static str>,
     /// The route, with `{me}` for the ID of the caller's account.
     pub(crate) route: &'static str,
     /// Reads the verdict from the status and the answer; `None` if they do not show it.

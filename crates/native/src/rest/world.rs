@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::cache::Cache;
 use super::file::FileData;
@@ -90,8 +90,8 @@ pub(super) struct Run<'a> {
     pub(super) world: &'a World,
     pub(super) arguments: &'static [ToolArgument],
     pub(super) values: Values,
-    /// The address of the content that the call replaces, if it is kept.
-    pub(super) previous: Option<String>,
+    /// The members of the answer that tell what the call has replaced.
+    pub(super) previous: Map<String, Value>,
     pub(super) mapped: Option<&'a Mapped>,
     pub(super) file: Option<FileData>,
     /// The members to ask for, if the answer is shown in part.
@@ -137,7 +137,7 @@ impl World {
             values,
             mapped,
             file: None,
-            previous: None,
+            previous: Map::new(),
             fields,
             may_be_blank,
             totals,
@@ -157,7 +157,7 @@ impl World {
         let manner = Manner { answers: self.answers, full, fields: &wanted, totals, content };
         let answered = if compared.is_empty() { Value::Null } else { last.clone() };
         let shown = shape.shown(last, &run.values, manner).with_stored(&compared, &answered);
-        Ok(CallAnswer { entries: totals.entries, ..shown.with_previous(run.previous) })
+        Ok(CallAnswer { entries: totals.entries, ..shown.with_members(run.previous) })
     }
 
     /// Returns true if requests have a target even if the call names none.

@@ -7,15 +7,17 @@ use super::row::{ToolAction, ToolRow};
 use crate::arguments::argument::{ToolArgument, flag, list};
 use crate::port::Verb;
 use crate::rest::{
-    ALLOW_MARKUP_LOSS, CONTENT_FORMAT, CONTENT_NOTE, DRY_RUN, FIELDS, FULL, NOT_STORED, PREVIOUS, RENDERED,
-    STORED, Shape, Step, may_tell,
+    ALLOW_MARKUP_LOSS, CONTENT_FORMAT, CONTENT_NAMES, CONTENT_NOTE, DRY_RUN, FIELDS, FULL, Keeping, NOT_KEPT,
+    NOT_STORED, PreviousNames, RENDERED, STORED, Shape, Step, VALUE_NAMES, may_tell,
 };
 
 /// The additional arguments of tools whose answers are shown in part. The next constant is for tools that list.
 const WHOLE: &[ToolArgument] = &[AS_GIVEN];
 const LISTS: &[ToolArgument] = &[SELECTED, AS_GIVEN];
-/// The additional arguments of tools that read editable content. The next constant is for tools that change it.
+/// The additional arguments of tools that read editable content. The next constants are for tools that change something, and
+/// for tools that change content.
 const READS_CONTENT: &[ToolArgument] = &[AS_GIVEN, RENDERED];
+const CHANGES: &[ToolArgument] = &[AS_GIVEN, DRY_RUN];
 const CHANGES_CONTENT: &[ToolArgument] = &[AS_GIVEN, DRY_RUN, ALLOW_MARKUP_LOSS];
 const AS_GIVEN: ToolArgument = flag(FULL, "Return the site's answer unchanged, with all of its fields.");
 const SELECTED: ToolArgument = list(
@@ -28,11 +30,24 @@ pub(super) fn more_of(tool: &ToolRow, compact: bool) -> &'static [ToolArgument] 
     match tool.action {
         ToolAction::Rest(_, Shape::Told(_) | Shape::Made(_) | Shape::File) | ToolAction::Local(_) => &[],
         ToolAction::Rest(steps, _) if compact && steps.iter().any(Step::shows_content) => READS_CONTENT,
-        ToolAction::Rest(steps, _) if compact && steps.iter().any(Step::is_check) => CHANGES_CONTENT,
+        ToolAction::Rest(steps, _) if compact && steps.iter().any(|step| step.check().is_some()) => {
+            let is_judged = steps.iter().filter_map(Step::check).any(|check| !check.judged.is_empty());
+            if is_judged { CHANGES_CONTENT } else { CHANGES }
+        }
         ToolAction::Rest(_, shape) if compact && shape.is_list() => LISTS,
         ToolAction::Rest(..) if compact => WHOLE,
         ToolAction::Rest(..) => &[],
     }
+}
+
+/// The names under which the steps present what they replace, and true if they keep values rather than content.
+fn previous_of(steps: &[Step]) -> Option<(&'static PreviousNames, bool)> {
+    let keeps_values = steps.iter().find_map(|step| match step {
+        Step::Check(check) => Some(matches!(check.keeping, Keeping::Values(_))),
+        Step::Restore(restoring) => Some(restoring.argument == VALUE_NAMES.member),
+        _ => None,
+    })?;
+    Some((if keeps_values { &VALUE_NAMES } else { &CONTENT_NAMES }, keeps_values))
 }
 
 /// The schema of a tool's answers, if they are structured.
@@ -52,10 +67,14 @@ pub(super) fn output_of(tool: &ToolRow, compact: bool) -> Option<Value> {
                 schema["properties"][STORED] = json!({"type": "object"});
                 schema["properties"][NOT_STORED] = json!({"type": "array", "items": {"type": "string"}});
             }
-            if steps.iter().any(|step| step.is_check() || matches!(step, Step::Restore(_))) {
-                schema["properties"][PREVIOUS] = json!({
-                    "type": "string", "description": "Address of the content that was replaced, for wp_restore_content.",
-                });
+            if let Some((names, keeps_values)) = previous_of(steps) {
+                let about = format!("Address of what was replaced, for {}.", names.tool);
+                schema["properties"][names.member] = json!({"type": "string", "description": about});
+                if keeps_values {
+                    let about = "Replaced values that cannot be restored.";
+                    schema["properties"][NOT_KEPT] =
+                        json!({"type": "array", "items": {"type": "string"}, "description": about});
+                }
                 for (member, kind) in [("dry_run", "boolean"), ("saved", "boolean"), ("changes", "object")] {
                     schema["properties"][member] = json!({"type": kind});
                 }

@@ -17,7 +17,7 @@ use super::row::{ToolAction, ToolRow, Wording};
 use super::schema::described;
 use crate::arguments::call_failure::{CallFailure, Condition};
 use crate::arguments::read::Policy;
-use crate::rest::{AnswerStyle, CallAnswer, PREVIOUS, World};
+use crate::rest::{AnswerStyle, CONTENT_NAMES, CallAnswer, VALUE_NAMES, World};
 use crate::server::{Answering, Mapped, NativeCall, NativeRefusal, NativeServer, respond};
 use crate::unknown::UnknownArguments;
 
@@ -357,9 +357,13 @@ impl ToolServerState {
         // In an era without such content, the answer only mentions the file.
         let file = shown.file.filter(|_| era.shapes.tool_content.contains(&"resource"));
         let file = file.map(|file| format!(",{{\"type\":\"resource\",\"resource\":{file}}}"));
-        let address = shown.structured.as_ref().and_then(|answer| answer.get(PREVIOUS)?.as_str());
+        let members = [CONTENT_NAMES.member, VALUE_NAMES.member];
+        let address = shown
+            .structured
+            .as_ref()
+            .and_then(|answer| members.iter().find_map(|member| answer.get(*member)?.as_str()));
         let link = address.filter(|_| era.shapes.tool_content.contains(&"resource_link")).map(|address| {
-            let name = quote("the content before this change");
+            let name = quote("what this change has replaced");
             format!(",{{\"type\":\"resource_link\",\"uri\":{},\"name\":{name}}}", quote(address))
         });
         let mut content = format!(

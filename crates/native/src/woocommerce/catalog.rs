@@ -75,7 +75,7 @@ pub(super) const TOOLS: &[&[ToolRow]] = &[rows! {
         post "/products/categories" => CATEGORY;
     "woo_update_category", "Update a product category", "Updates a product category and returns it. Omitted fields keep their values.",
         [id("ID of the category."), NAME, SLUG, PARENT, ABOUT, DISPLAY];
-        edit "/products/categories/{id}" => CATEGORY;
+        edit "/products/categories/{id}" keeps [] except [] => CATEGORY;
     "woo_delete_category", "Delete a product category", "Permanently deletes a product category. Its products are kept.", [id("ID of the category.")];
         purge "/products/categories/{id}" => DELETED;
     "woo_list_tags", "List product tags", "Returns a page of product tags.", [PAGE, PER_PAGE, SEARCH, HIDE_EMPTY, INCLUDE, EXCLUDE, ORDER, TERMS_BY];
@@ -102,7 +102,7 @@ pub(super) const TOOLS: &[&[ToolRow]] = &[rows! {
         get "/products/reviews/{id}" => REVIEW;
     "woo_update_review", "Moderate a product review", "Changes the status of a product review and returns the review.",
         [id("ID of the review."), text("status", "New status.").required().among(&["approved", "hold", "spam", "unspam", "trash", "untrash"])];
-        edit "/products/reviews/{id}" => REVIEW;
+        edit "/products/reviews/{id}" keeps [] except [] => REVIEW;
     "woo_delete_review", "Delete a product review", "Permanently deletes a product review.", [id("ID of the review.")];
         purge "/products/reviews/{id}" => Shape::One("deleted id status");
 }];

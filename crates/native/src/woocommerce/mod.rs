@@ -10,6 +10,7 @@
 //! | `orders` | rows about orders, their notes and refunds |
 //! | `people` | rows about customers and coupons |
 //! | `shop` | rows about reports, taxes, shipping, payment and settings |
+//! | `undo` | the tool and the resource for values that an update has replaced |
 //! | `personal_data` | the members of answers that are not shown |
 
 mod arguments;
@@ -20,9 +21,12 @@ mod personal_data;
 mod products;
 mod rows;
 mod shop;
+mod undo;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod undo_tests;
 
 pub use personal_data::REDACTED;
 
@@ -31,7 +35,8 @@ use std::sync::Arc;
 use serde_json::Map;
 
 use crate::port::HttpClient;
-use crate::rest::{Doubt, Reference, World};
+use crate::rest::{AnswerStyle, Doubt, Reference, VALUE_NAMES, World};
+use crate::roleless;
 use crate::site::{Api, INDEX, SiteSettings, WORDPRESS, WordPressSite};
 use crate::tools::{Channel, Condition, Family, Policy, ToolRow, ToolServer};
 use personal_data::{without_personal_data, without_secrets};
@@ -81,7 +86,7 @@ const APIS: &[Api] = &[
             there: "the site's WooCommerce does not offer this: it may be too old",
         }),
         newer: None,
-        visitor: None,
+        visitor: Some(roleless::IN_SHOP),
         references: REFERENCES,
     },
 ];
@@ -107,15 +112,21 @@ pub fn server(
     let filter = if shop.personal_data { without_secrets } else { without_personal_data };
     let world = World {
         http,
-        places: Box::new(WordPressSite::new(settings, APIS)?.showing(filter)),
+        places: Box::new(WordPressSite::new(settings, APIS)?.showing(filter).keeping(&VALUE_NAMES)),
         limits: settings.limits(),
         cache: None,
         answers: settings.answers,
     };
-    let tables = [products::TOOLS, catalog::TOOLS, orders::TOOLS, people::TOOLS, shop::TOOLS];
-    let is_on = |tool: &&ToolRow| shop.write || tool.phase != WRITE;
+    // Only compact answers contain the addresses of replaced values.
+    let restores = settings.answers == AnswerStyle::Compact;
+    let tables = [products::TOOLS, catalog::TOOLS, orders::TOOLS, people::TOOLS, shop::TOOLS, undo::TOOLS];
+    let is_on =
+        |tool: &&ToolRow| (shop.write || tool.phase != WRITE) && (restores || tool.name != VALUE_NAMES.tool);
     let tools = settings.fitting(tables.iter().copied().flatten().copied().flatten().filter(is_on).collect());
     let channel =
         if settings.failures_as_results.unwrap_or(true) { Channel::Results } else { Channel::Errors };
-    Ok(ToolServer::new(&FAMILY, (channel, settings.unknown_arguments), tools, Map::new(), Some(world)))
+    let server =
+        ToolServer::new(&FAMILY, (channel, settings.unknown_arguments), tools, Map::new(), Some(world));
+    let changes = shop.write && restores && !settings.read_only;
+    Ok(if changes { server.offering(&undo::OFFERS) } else { server })
 }

@@ -106,7 +106,7 @@ const LISTED: &[ToolRow] = rows! {
     "woo_update_order", "Update an order", "Updates an order, such as its status, and returns its summary. A new status can send emails to the customer.",
         [id("ID of the order."), STATUS, CUSTOMER, BILLING, SHIPPING, ITEMS, SHIPPING_LINES, FEES, COUPONS, METHOD, METHOD_TITLE, NOTE_OF_CUSTOMER,
          flag("set_paid", "Mark the order as paid, and reduce the stock."), META];
-        edit "/orders/{id}" => ORDER_SUMMARY;
+        edit "/orders/{id}" keeps [] except ["line_items" "shipping_lines" "fee_lines" "coupon_lines" "set_paid"] => ORDER_SUMMARY;
     "woo_delete_order", "Delete an order", "Moves an order to the trash, or deletes it permanently with `force`.", [id("ID of the order."), FOR_GOOD];
         delete "/orders/{id}" => Shape::One("id number status");
     "woo_list_order_notes", "List order notes", "Returns the notes of an order.",

@@ -84,7 +84,7 @@ const LISTED: &[ToolRow] = rows! {
         post "/customers" => CUSTOMER;
     "woo_update_customer", "Update a customer", "Updates a customer and returns it. Omitted fields keep their values.",
         [id("ID of the customer."), EMAIL, FIRST, LAST, BILLING, SHIPPING, META];
-        edit "/customers/{id}" => CUSTOMER;
+        edit "/customers/{id}" keeps [] except [] => CUSTOMER;
     "woo_delete_customer", "Delete a customer", "Permanently deletes a customer's account. Orders are kept.",
         [id("ID of the customer."), int("reassign", "ID of the user to whom the customer's posts are reassigned.").least(0)];
         purge "/customers/{id}" => Shape::One("id role");
@@ -100,7 +100,7 @@ const LISTED: &[ToolRow] = rows! {
     "woo_update_coupon", "Update a coupon", "Updates a coupon and returns it. Omitted fields keep their values.",
         [id("ID of the coupon."), text("code", "Code that customers enter."), AMOUNT, DISCOUNT, ABOUT, EXPIRES, ALONE, PRODUCTS, NOT_PRODUCTS, CATEGORIES,
          USES, USES_EACH, FREE_SHIPPING, NOT_SALES, LEAST, MOST, ONLY_FOR, META];
-        edit "/coupons/{id}" => COUPON;
+        edit "/coupons/{id}" keeps [] except [] => COUPON;
 };
 
 /// Before version 9.0, `WooCommerce` moves a coupon to the trash and then reports that it cannot be deleted

@@ -31,7 +31,7 @@ pub const REDACTED: &[&str] = &[
 /// Members that contain free text by people, or fields of plugins with any content.
 const OF_PEOPLE: &[&str] = &["meta_data"];
 /// The member that lists the names of the removed members.
-const MISSING: &str = "redacted";
+pub(super) const MISSING: &str = "redacted";
 
 /// Removes secrets: settings of payment methods, and the values of settings that are passwords.
 pub(super) fn without_secrets(answer: &mut Value) {

@@ -1,12 +1,14 @@
 //! Products, variations and stock.
 
 use super::arguments::{
-    AFTER, BEFORE, EXCLUDE, FOR_GOOD, INCLUDE, META, ORDER, PAGE, PER_PAGE, PRODUCT, SEARCH, STATUS_OF_STOCK,
-    id,
+    AFTER, BEFORE, COUNTED, EXCLUDE, FOR_GOOD, INCLUDE, META, ORDER, PAGE, PER_PAGE, PRODUCT, QUANTITY,
+    SEARCH, STATUS_OF_STOCK, STOCK_MEMBERS, id,
 };
-use super::rows::{WRITE, rows};
+use super::rows::{KEPT, WRITE, check, rows};
 use crate::rest::From::{Count, Each, Excerpt};
-use crate::rest::{ALLOW_MARKUP_LOSS, DRY_RUN, Field, Pick, Shape, StepCondition, edit, fixed, pick};
+use crate::rest::{
+    EDITING, Field, KeptValues, Pick, RestRequest, Shape, Step, StepCondition, edit, fixed, get, pick,
+};
 use crate::tools::{
     Effect, Literal, ToolArgument, ToolRow, flag, html, int, integers, object, objects, text, titled,
 };
@@ -88,8 +90,6 @@ const SALE_FROM: ToolArgument =
     text("date_on_sale_from", "Start of the sale (ISO 8601), in the shop's time zone.");
 const SALE_TO: ToolArgument = text("date_on_sale_to", "End of the sale (ISO 8601), in the shop's time zone.");
 const SKU: ToolArgument = text("sku", "Stock-keeping unit.");
-const COUNTED: ToolArgument = flag("manage_stock", "Track the stock.");
-const QUANTITY: ToolArgument = int("stock_quantity", "Number of items in stock; requires `manage_stock`.");
 const BACKORDERS: ToolArgument = text(
     "backorders",
     "Backorders: refused (no), accepted with a notice to the customer (notify), or accepted (yes).",
@@ -149,8 +149,8 @@ const LISTED: &[ToolRow] = rows! {
         post "/products" => PRODUCT_SUMMARY;
     "woo_update_product", "Update a product", "Updates a product and returns its summary. Omitted fields keep their values. Change the source of descriptions, as `woo_get_product` returns it.",
         [id("ID of the product."), NAME, KIND, STATUS, PRICE, SALE_PRICE, SALE_FROM, SALE_TO, SKU, ABOUT, SHORT, CATEGORIES, TAGS,
-         IMAGES, ATTRIBUTES, COUNTED, QUANTITY, STATUS_OF_STOCK, BACKORDERS, VIRTUAL, WEIGHT, SIZE, CLASS, TAX_CLASS, FEATURED, VISIBILITY, META, ALLOW_MARKUP_LOSS, DRY_RUN];
-        edit "/products/{id}" keeps description short_description => PRODUCT_SUMMARY;
+         IMAGES, ATTRIBUTES, COUNTED, QUANTITY, STATUS_OF_STOCK, BACKORDERS, VIRTUAL, WEIGHT, SIZE, CLASS, TAX_CLASS, FEATURED, VISIBILITY, META];
+        edit "/products/{id}" keeps ["description" "short_description"] except [] => PRODUCT_SUMMARY;
     "woo_delete_product", "Delete a product", "Moves a product to the trash, or deletes it permanently with `force`.", [id("ID of the product."), FOR_GOOD];
         delete "/products/{id}" => DELETED;
     "woo_list_variations", "List variations of a product", "Returns a page of the variations of a product with their prices and stock.",
@@ -166,8 +166,8 @@ const LISTED: &[ToolRow] = rows! {
         post "/products/{product_id}/variations" => VARIATION_SHOWN;
     "woo_update_variation", "Update a variation", "Updates a variation of a product and returns it. Omitted fields keep their values.",
         [PRODUCT, id("ID of the variation."), OPTIONS, PRICE, SALE_PRICE, SALE_FROM, SALE_TO, SKU, STATUS, ABOUT, COUNTED, QUANTITY, STATUS_OF_STOCK,
-         BACKORDERS, VIRTUAL, WEIGHT, SIZE, CLASS, TAX_CLASS, META, ALLOW_MARKUP_LOSS, DRY_RUN];
-        edit "/products/{product_id}/variations/{id}" keeps description => VARIATION_SHOWN;
+         BACKORDERS, VIRTUAL, WEIGHT, SIZE, CLASS, TAX_CLASS, META];
+        edit "/products/{product_id}/variations/{id}" keeps ["description"] except [] => VARIATION_SHOWN;
     "woo_delete_variation", "Delete a variation", "Permanently deletes a variation of a product.", [PRODUCT, id("ID of the variation.")];
         purge "/products/{product_id}/variations/{id}" => DELETED;
 };
@@ -184,19 +184,23 @@ const STOCK: ToolRow = titled(
         int("stock_quantity", "Number of items in stock.").required(),
     ],
     &[
-        edit("woocommerce", "/products/{product_id}")
-            .when(StepCondition::Absent("variation_id"))
-            .with(COUNTS)
-            .step(),
-        edit("woocommerce", "/products/{product_id}/variations/{variation_id}")
-            .when(StepCondition::Given("variation_id"))
-            .with(COUNTS)
-            .step(),
+        counted(get("woocommerce", PRODUCT_ITSELF).when(StepCondition::Absent("variation_id"))),
+        counted(get("woocommerce", VARIATION_ITSELF).when(StepCondition::Given("variation_id"))),
+        edit("woocommerce", PRODUCT_ITSELF).when(StepCondition::Absent("variation_id")).with(COUNTS).step(),
+        edit("woocommerce", VARIATION_ITSELF).when(StepCondition::Given("variation_id")).with(COUNTS).step(),
     ],
     Shape::One("id name sku manage_stock stock_quantity stock_status"),
 )
 .effect(Effect::Changes)
 .phase(WRITE);
+const PRODUCT_ITSELF: &str = "/products/{product_id}";
+const VARIATION_ITSELF: &str = "/products/{product_id}/variations/{variation_id}";
+
+/// Keeps the stock that a change replaces.
+const fn counted(ask: RestRequest) -> Step {
+    Step::Check(check(ask.with(EDITING), &[], KeptValues { together: STOCK_MEMBERS, ..KEPT }))
+}
+
 const COUNTS: &[Field] = &[fixed("manage_stock", Literal::Flag(true))];
 
 pub(super) const TOOLS: &[&[ToolRow]] = &[LISTED, &[STOCK]];

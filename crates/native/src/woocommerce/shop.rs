@@ -1,10 +1,10 @@
 //! Reports, taxes, shipping, payment and settings.
 
 use super::arguments::{FIRST_DAY, LAST_DAY, ORDER, PAGE, PER_PAGE, PERIOD};
-use super::rows::rows;
+use super::rows::{KEPT, WRITE, check, rows};
 use crate::rest::From::Excerpt;
-use crate::rest::{Pick, Shape, pick};
-use crate::tools::{ToolArgument, ToolRow, any, int, text};
+use crate::rest::{Pick, Shape, Step, edit, get, pick};
+use crate::tools::{Effect, ToolArgument, ToolRow, any, int, text, titled};
 
 const TOTALS: Shape = Shape::List("totals", "slug name total");
 const GROUPS: Shape = Shape::List("groups", "id label description parent_id");
@@ -34,7 +34,7 @@ const GROUP: ToolArgument =
     text("group_id", "ID of the group of settings, such as general or products.").required();
 const ZONE: ToolArgument = int("zone_id", "ID of the shipping zone.").required().least(0);
 
-pub(super) const TOOLS: &[&[ToolRow]] = &[rows! {
+const LISTED: &[ToolRow] = rows! {
     "woo_get_sales_report", "Get the sales report", "Returns the sales of a period, in total and per day: revenue, orders, items, refunds and discounts.",
         [PERIOD, FIRST_DAY, LAST_DAY];
         get "/reports/sales" => Shape::Whole;
@@ -64,7 +64,23 @@ pub(super) const TOOLS: &[&[ToolRow]] = &[rows! {
         get "/settings" => GROUPS;
     "woo_get_settings", "Get settings", "Returns the settings of a group. Passwords are left out.", [GROUP];
         get "/settings/{group_id}" => SETTINGS;
-    "woo_update_setting", "Change a setting", "Changes one setting of the shop and returns it.",
-        [GROUP, text("id", "ID of the setting.").required(), any("value", "New value.").required()];
-        edit "/settings/{group_id}/{id}" => SETTING;
-}];
+};
+
+const SETTING_ITSELF: &str = "/settings/{group_id}/{id}";
+
+/// The tool that changes a setting, whose route has no form for editors.
+const CHANGED: &[ToolRow] = &[titled(
+    "woo_update_setting",
+    "Change a setting",
+    "Changes one setting of the shop and returns it.",
+    &[GROUP, text("id", "ID of the setting.").required(), any("value", "New value.").required()],
+    &[
+        Step::Check(check(get("woocommerce", SETTING_ITSELF), &[], KEPT)),
+        edit("woocommerce", SETTING_ITSELF).step(),
+    ],
+    SETTING,
+)
+.effect(Effect::Changes)
+.phase(WRITE)];
+
+pub(super) const TOOLS: &[&[ToolRow]] = &[LISTED, CHANGED];

@@ -182,7 +182,7 @@ fn tools_only_read_unless_the_settings_allow_more() {
     let reading = list(ShopSettings::default());
     assert!(reading.iter().all(|tool| tool["annotations"]["readOnlyHint"] == true));
     let writing = list(ShopSettings { write: true, ..ShopSettings::default() });
-    assert_eq!((reading.len(), writing.len()), (33, 62));
+    assert_eq!((reading.len(), writing.len()), (33, 63));
     let pays = writing.iter().find(|tool| tool["name"] == "woo_refund_order").unwrap();
     assert_eq!(
         (&pays["annotations"]["destructiveHint"], &pays["annotations"]["idempotentHint"]),
@@ -270,7 +270,8 @@ fn a_product_keeps_to_categories_and_tags_that_exist() {
     }
     assert!(fake.lines().iter().all(|line| line.starts_with("GET ")), "{:?}", fake.lines());
     let call = json!({"id": 1, "categories": [{"id": 3}], "images": [{"id": 8}]});
-    let answer = shown(&asked(&all(false, shop()), "woo_update_product", &call));
+    let mut answer = shown(&asked(&all(false, shop()), "woo_update_product", &call));
+    answer.as_object_mut().unwrap().remove("previous_values");
     let category = json!([{"id": 3, "name": "R&D"}]);
     assert_eq!(
         answer,
@@ -285,9 +286,9 @@ fn stock_is_set_where_it_is_counted() {
     let server = all(false, fake.clone());
     asked(&server, "woo_update_stock", &json!({"product_id": 1, "stock_quantity": 4}));
     asked(&server, "woo_update_stock", &json!({"product_id": 1, "variation_id": 2, "stock_quantity": 4}));
-    let lines = fake.lines();
+    let lines: Vec<String> = fake.lines().into_iter().filter(|line| !line.starts_with("GET ")).collect();
     let body = r#"{"manage_stock":true,"stock_quantity":4}"#;
-    assert_eq!(lines[0].split_once(' ').unwrap().0, "POST", "{lines:?}");
+    assert_eq!((lines.len(), lines[0].split_once(' ').unwrap().0), (2, "POST"), "{lines:?}");
     assert!(lines[0].contains("/wc/v3/products/1?") || lines[0].contains("/wc/v3/products/1 "), "{lines:?}");
     assert!(lines[1].contains("/wc/v3/products/1/variations/2"), "{lines:?}");
     assert!(lines.iter().all(|line| line.ends_with(body)), "{lines:?}");

@@ -44,18 +44,24 @@ fn a_refusal_of_the_site_is_a_result_with_its_status_and_code() {
 #[test]
 fn an_account_without_a_role_learns_that() {
     let words = "Sorry, you are not allowed to do that.";
-    for (roles, status, code, hinted) in [
-        (json!([]), 403, "rest_cannot_create", true),
-        (json!([]), 403, "rest_forbidden", true),
-        (json!(["author"]), 403, "rest_cannot_create", false),
-        (json!([]), 403, "a_plugins_own", false),
-        (json!([]), 400, "rest_invalid_param", false),
-        (Value::Null, 403, "rest_forbidden", false),
+    for (roles, settings, status, code, hinted) in [
+        (json!([]), 403, 403, "rest_cannot_create", true),
+        (json!([]), 401, 403, "rest_forbidden", true),
+        // The administrator of the network needs no role.
+        (json!([]), 200, 403, "rest_forbidden", false),
+        (json!([]), 500, 403, "rest_forbidden", false),
+        (json!(["author"]), 403, 403, "rest_cannot_create", false),
+        (json!([]), 403, 403, "a_plugins_own", false),
+        (json!([]), 403, 400, "rest_invalid_param", false),
+        (Value::Null, 403, 403, "rest_forbidden", false),
     ] {
         let (account, body) = (json!({"roles": roles}), error(status, code, words));
         let fake = Fake::replying(move |request| {
-            let asks = request.url.ends_with("/wp-json/wp/v2/users/me?context=edit&_fields=roles");
-            if asks { reply(200, &account) } else { reply(status, &body) }
+            if request.url.ends_with("/wp-json/wp/v2/users/me?context=edit&_fields=roles") {
+                return reply(200, &account);
+            }
+            let asks = request.url.ends_with("/wp-json/wp/v2/settings?_fields=title");
+            if asks { reply(settings, &json!({"title": "T"})) } else { reply(status, &body) }
         });
         let sets = Sets { discover: true, ..Sets::default() };
         let login = Some(login("https://wp.example.com", "ann", "p"));

@@ -8,7 +8,7 @@ use super::arguments::{
     SLUG, SLUGS, STICKS, STICKY, TAGS, TAX_RELATION, TEMPLATE, WITH_TAGS, id,
 };
 use super::markup::keeps_markup;
-use crate::rest::{From, Pick, Shape, Step, content, delete, get, pick, post};
+use crate::rest::{From, Pick, Restoring, Shape, Step, content, delete, get, pick, post};
 use crate::tools::{Effect, Literal, ToolArgument, ToolRow, html, text, titled, tool};
 
 const WRITTEN: &[&str] = &["draft", "publish", "pending", "private"];
@@ -270,6 +270,6 @@ pub(super) const RESTORE: &[ToolRow] = &[titled(
     "Restore replaced content",
     "Restores the content that an update replaced, and returns a summary of the item. An update returns the address of the replaced content as `previous_content`.",
     &[text("previous_content", "Address of the replaced content, such as wp://previous/3f2a….").required()],
-    &[Step::Restore("previous_content")],
+    &[Step::Restore(Restoring { argument: "previous_content", base: "index" })],
     Shape::One("id type status modified link"),
 )];

@@ -104,7 +104,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
             let how = if early { "application passwords count early" } else { "as it comes" };
             println!("{}, {how}: trying the tools ...", community.title);
             table.title(&community.title);
-            let said = tried(&community, plugin, &wanted.only, &programs, &log);
+            let said = tried((&community, early), plugin, &wanted.only, &programs, &log);
             if said.is_err() {
                 community.tell(&log);
             }
@@ -124,7 +124,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
 
 /// Tries all tools, or the selected ones, at one site through its own gateway; returns the output of the script.
 fn tried(
-    community: &Community,
+    (community, early): (&Community, bool),
     plugin: &Plugin,
     only: &[&str],
     programs: &Programs,
@@ -143,7 +143,7 @@ fn tried(
     let gateway = Gateway::start_as(programs, Serving { args, ..Serving::default() }, log)?;
     let world = json!({
         "tools": plugin.tools, "only": only, "site": community.site.told, "gateway": gateway.url,
-        "answers": community.site.folder().join("answers.jsonl"),
+        "early": early, "answers": community.site.folder().join("answers.jsonl"),
     });
     let file = scratch(&format!("community-{}-world", plugin.tools))?.join("world.json");
     fs::write(&file, world.to_string()).map_err(|error| format!("{}: {error}", file.display()))?;

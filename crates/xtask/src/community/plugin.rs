@@ -3,18 +3,15 @@
 use super::last_line;
 use crate::root;
 use crate::run::Log;
-use crate::sites::{Database, Site};
+use crate::sites::{Database, Site, copy, main_file};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// The raised limits of PHP, because some steps of the set-up load a whole plugin at once.
 const LIMITS: [&str; 4] = ["-d", "memory_limit=1G", "-d", "max_execution_time=300"];
 /// The number of bytes from the end of PHP's log that are shown.
 const LATEST: usize = 20_000;
-/// The files that a released plugin does not contain.
-const LEFT_OUT: [&str; 3] = ["--exclude=.git", "--exclude=node_modules", "--exclude=./tests"];
 
 /// A community plugin from a folder.
 #[derive(Debug)]
@@ -72,19 +69,6 @@ impl Plugin {
     }
 }
 
-/// The file of a plugin that contains its name.
-fn main_file(folder: &Path) -> Result<String, String> {
-    let said = |error: std::io::Error| format!("{}: {error}", folder.display());
-    for entry in fs::read_dir(folder).map_err(said)? {
-        let path = entry.map_err(said)?.path();
-        let is_php = path.extension().is_some_and(|extension| extension == "php");
-        if is_php && fs::read_to_string(&path).is_ok_and(|text| text.contains("Plugin Name:")) {
-            return Ok(path.file_name().unwrap_or_default().to_string_lossy().into_owned());
-        }
-    }
-    Err(format!("{}: no plugin of WordPress", folder.display()))
-}
-
 /// A site with such a plugin.
 pub(super) struct Community {
     /// The plugin and its version.
@@ -112,7 +96,7 @@ impl Community {
         };
         let mut told = Value::Null;
         for (number, (tree, name, main)) in plugin.parts()?.into_iter().enumerate() {
-            copy(tree, &site.folder().join("content/plugins").join(&name), log)?;
+            copy(tree, &site, &name, log)?;
             let main = format!("{name}/{main}");
             set_up(&main, "activate")?;
             if number == 0 {
@@ -143,23 +127,4 @@ impl Community {
 
 fn file(script: &str) -> PathBuf {
     root::checkout().join("tests/community/php").join(script)
-}
-
-/// Copies a plugin as it would be installed.
-fn copy(tree: &Path, to: &Path, log: &Log) -> Result<(), String> {
-    let said = |error: std::io::Error| format!("{}: {error}", to.display());
-    fs::create_dir_all(to).map_err(said)?;
-    let packed = to.with_extension("tar");
-    log.run(
-        Command::new("tar")
-            .arg("--create")
-            .arg("--file")
-            .arg(&packed)
-            .args(LEFT_OUT)
-            .arg("-C")
-            .arg(tree)
-            .arg("."),
-    )?;
-    log.run(Command::new("tar").arg("--extract").arg("--file").arg(&packed).arg("-C").arg(to))?;
-    fs::remove_file(&packed).map_err(said)
 }

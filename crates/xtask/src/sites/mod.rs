@@ -7,12 +7,14 @@
 //! |---|---|
 //! | `database` | the database server |
 //! | `folder` | the folder of a run |
-//! | `network` | a network of sites, and the gateway with the servers of its sites |
+//! | `network` | networks of sites, and the gateway with the servers of a network's sites |
+//! | `plugin` | plugins from folders |
 //! | `site` | one site: created, filled, served |
 
 mod database;
 mod folder;
 mod network;
+mod plugin;
 mod site;
 
 use crate::root::Programs;
@@ -23,8 +25,11 @@ use crate::tally::Tally;
 use crate::tools::{Tools, wordpress};
 pub(crate) use database::Database;
 pub(crate) use folder::Folder;
+use network::NETWORKS;
+pub(crate) use plugin::{copy, main_file};
 use serde_json::{Value, json};
 pub(crate) use site::Site;
+use site::SiteKind;
 use std::fs;
 use std::path::Path;
 use std::thread;
@@ -32,37 +37,88 @@ use std::thread;
 /// The scripts of this command.
 pub(crate) const SITES: Scripts = Scripts {
     name: "sites",
-    lanes: &[&["tools", "account", "answers", "tenants", "login"], &["network", "story", "extended"]],
+    lanes: &[
+        &["tools", "account", "answers", "tenants", "login", "subdomains", "abilities"],
+        &["network", "story", "extended"],
+    ],
     run: with_sites,
 };
 
 /// The sites, by name.
 const NAMES: [&str; 2] = ["north", "south"];
 
-/// Starts the sites and the gateways in front of them, and runs all scripts, or the selected ones.
+const USAGE: &str = "
+  --wordpress FOLDER  another WordPress than Debian's: wp-load.php is at its top, and a wp-config.php for these sites is put
+                      beside it. From 6.9 on, the cases of newer tools run as well
+  --adapter FOLDER    the MCP adapter for WordPress (mcp-adapter.php is at its top), for a WordPress from 6.9 on: the script
+                      `abilities` then also calls abilities through Dragoman in front of this MCP server
+";
+
+/// The folders that the command line names.
+#[derive(Debug, Clone, Copy, Default)]
+struct OwnFolders<'a> {
+    wordpress: Option<&'a Path>,
+    adapter: Option<&'a Path>,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &[String]) -> Result<bool, String> {
+    let mut own = OwnFolders::default();
+    let mut rest = Vec::new();
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let mut folder = || args.next().map(Path::new).ok_or_else(|| format!("{arg} wants a value\n{USAGE}"));
+        match arg.as_str() {
+            "--wordpress" => own.wordpress = Some(folder()?),
+            "--adapter" => own.adapter = Some(folder()?),
+            _ => rest.push(arg.clone()),
+        }
+    }
+    SITES.run_by(&rest, USAGE, |tools, programs, only, log| with_folders(tools, programs, only, own, log))
+}
+
+/// Starts the sites with Debian's WordPress, and runs all scripts, or the selected ones.
 pub(crate) fn with_sites(
     tools: &Tools,
     programs: &Programs,
     only: &[&str],
     log: &Log,
 ) -> Result<Tally, String> {
+    with_folders(tools, programs, only, OwnFolders::default(), log)
+}
+
+/// Starts the sites and the gateways in front of them, and runs all scripts, or the selected ones.
+fn with_folders(
+    tools: &Tools,
+    programs: &Programs,
+    only: &[&str],
+    own: OwnFolders<'_>,
+    log: &Log,
+) -> Result<Tally, String> {
     let folder = Folder::new("sites")?;
-    let wordpress = wordpress(log)?;
+    let wordpress = wordpress(own.wordpress, log)?;
     let database = Database::start(&folder.0, log)?;
-    let (sites, network) = started(&wordpress, &folder.0, &database, log);
-    let (sites, network) = (sites?, network?);
-    let mut gateways = gateways(&sites, programs, &folder.0, log)?;
-    gateways.push(("network", network::gateway(&network, programs, log)?));
+    let (sites, networks) = started(&wordpress, &folder.0, &database, log);
+    let (sites, networks) = (sites?, networks?);
+    let mut gateways = gateways(&sites, &networks, programs, &folder.0, log)?;
+    for ((name, kind), network) in NETWORKS.into_iter().zip(&networks) {
+        gateways.push((name, network::gateway(kind, network, programs, log)?));
+    }
+    // The other site is the one whose lists are measured.
+    if let (Some(adapter), Some(site)) = (own.adapter, sites.last()) {
+        plugin::install_adapter(adapter, site, &wordpress, log)?;
+        gateways.push(("adapter", before_adapter(site, programs, log)?));
+    }
     let world = json!({
         "python": tools.python("sdk-v1")?,
         "sites": sites.iter().map(|site| &site.told).collect::<Vec<_>>(),
-        "network": &network.told,
+        "networks": networks.iter().map(|network| &network.told).collect::<Vec<_>>(),
         "gateways": gateways.iter().map(|(name, gateway)| ((*name).to_owned(), json!(gateway.url))).collect::<Value>(),
     });
     let file = folder.0.join("world.json");
     fs::write(&file, world.to_string()).map_err(|error| format!("{}: {error}", file.display()))?;
     let mut tally = SITES.each((&tools.sites, &[&file]), only, log)?;
-    let sites: Vec<Site> = sites.into_iter().chain([network]).collect();
+    let sites: Vec<Site> = sites.into_iter().chain(networks).collect();
     tally += silent(&sites, &gateways, log);
     if tally.failed > 0 {
         for (_, gateway) in &gateways {
@@ -75,14 +131,28 @@ pub(crate) fn with_sites(
     Ok(tally)
 }
 
-/// Starts the sites and the network at the same time. Each has its own log, because the output of its set-up is
+/// Starts a gateway in front of the MCP adapter of a site, which the site's administrator uses.
+fn before_adapter(site: &Site, programs: &Programs, log: &Log) -> Result<Gateway, String> {
+    let url = format!("{}/wp-json/mcp/mcp-adapter-default-server", site.url);
+    let password = site.told.pointer("/people/admin/password").and_then(Value::as_str).unwrap_or_default();
+    let pair =
+        log.run(site.php().args(["-r", "echo base64_encode($argv[1]);", &format!("admin:{password}")]))?;
+    let server = json!({ "url": url, "headers": { "Authorization": format!("Basic {pair}") } });
+    let config =
+        json!({ "mcpServers": { "adapter": server }, "profiles": { "default": { "names": "plain" } } });
+    let mut args = vec!["-vvv".to_owned()];
+    args.extend(configured("sites-adapter", &config)?);
+    Gateway::start_as(programs, Serving { args, ..Serving::default() }, log)
+}
+
+/// Starts the sites and the networks at the same time. Each has its own log, because the output of its set-up is
 /// read from the text that is added to its log.
 fn started(
     wordpress: &Path,
     folder: &Path,
     database: &Database,
     log: &Log,
-) -> (Result<Vec<Site>, String>, Result<Site, String>) {
+) -> (Result<Vec<Site>, String>, Result<Vec<Site>, String>) {
     let start = |name: &str, start: &dyn Fn(&Log) -> Result<Site, String>| {
         let own = log.part(&format!("sites-{name}"))?;
         let site = start(&own);
@@ -94,10 +164,14 @@ fn started(
         let one = |name| {
             scope.spawn(move || start(name, &|log| Site::start(name, wordpress, folder, database, log)))
         };
-        let sites = NAMES.map(one);
-        let network = start("network", &|log| network::start(wordpress, folder, database, log));
+        let net = |network: (&'static str, SiteKind)| {
+            let start =
+                move || start(network.0, &|log| network::start(network, wordpress, folder, database, log));
+            scope.spawn(start)
+        };
+        let (sites, networks) = (NAMES.map(one), NETWORKS.map(net));
         let sites = sites.into_iter().map(|site| site.join().unwrap_or_else(panicked)).collect();
-        (sites, network)
+        (sites, networks.into_iter().map(|site| site.join().unwrap_or_else(panicked)).collect())
     })
 }
 
@@ -126,10 +200,11 @@ fn silent(sites: &[Site], gateways: &[(&str, Gateway)], log: &Log) -> Tally {
 }
 
 /// Starts the gateways: one with the preset whose requests name their site, unchanged; one with this preset, all
-/// tools, and files from this machine; one with the preset for a single site; one with all tools and no preset; and
-/// one where people sign in.
+/// tools, and files from this machine; two with the preset for a single site, which is a site of a network for the second
+/// one; one with all tools and no preset; and one where people sign in.
 fn gateways(
     sites: &[Site],
+    networks: &[Site],
     programs: &Programs,
     folder: &Path,
     log: &Log,
@@ -163,12 +238,14 @@ fn gateways(
     let mut on_this_machine = preset("wordpress");
     on_this_machine.push("--allow-private-sites".to_owned());
     let first = sites.first().map(|site| site.url.clone()).unwrap_or_default();
+    let in_network = networks.first().map(|network| format!("{}/one", network.url)).unwrap_or_default();
     let told = [
         ("wordpress", on_this_machine, Vec::new()),
         ("files", with_files, Vec::new()),
         ("extended", extended, Vec::new()),
         ("login", with_login, Vec::new()),
         ("buddyboss", preset("buddyboss"), vec![("WORDPRESS_URL", first)]),
+        ("owners", preset("buddyboss"), vec![("WORDPRESS_URL", in_network)]),
     ];
     let start = |(name, args, env)| {
         Gateway::start_as(programs, Serving { args, env }, log).map(|gateway| (name, gateway))

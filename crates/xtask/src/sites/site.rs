@@ -43,7 +43,10 @@ pub(crate) struct Site {
 pub(super) enum SiteKind {
     Single,
     /// A main site with other sites in folders (multisite).
-    Network,
+    Folders,
+    /// A main site with other sites on subdomains (multisite), below a name that only a gateway with the site's
+    /// server as its proxy can reach.
+    Subdomains,
 }
 
 impl Site {
@@ -68,7 +71,11 @@ impl Site {
         let content = below(&folder, "content")?;
         below(&content, "uploads")?;
         below(&content, "plugins")?;
-        register_fields(&below(&content, "mu-plugins")?)?;
+        let always = below(&content, "mu-plugins")?;
+        register_fields(&always)?;
+        let abilities = script("abilities.php");
+        fs::copy(&abilities, always.join("abilities.php"))
+            .map_err(|error| format!("{}: {error}", abilities.display()))?;
         let themes = content.join("themes");
         symlink(wordpress.join("wp-content/themes"), &themes)
             .map_err(|error| format!("{}: {error}", themes.display()))?;
@@ -96,6 +103,11 @@ impl Site {
             }
         }
         Err(why)
+    }
+
+    /// The address at which the site's server listens.
+    pub(super) fn address(&self) -> &str {
+        &self.place.address
     }
 
     /// The site's own folder: plugins and uploads are below `content`.
@@ -136,7 +148,10 @@ struct Place {
 
 impl Place {
     fn url(&self) -> String {
-        format!("http://{}", self.address)
+        match self.kind {
+            SiteKind::Single | SiteKind::Folders => format!("http://{}", self.address),
+            SiteKind::Subdomains => format!("http://{}.test", self.name),
+        }
     }
 
     fn php(&self) -> Command {
@@ -147,8 +162,10 @@ impl Place {
             .env("SITE_FOLDER", &self.folder)
             .env("SITE_SOCKET", &self.socket)
             .env("SITE_DATABASE", &self.name);
-        if self.kind == SiteKind::Network {
-            command.env("SITE_NETWORK", "1");
+        match self.kind {
+            SiteKind::Single => {}
+            SiteKind::Folders => drop(command.env("SITE_NETWORK", "folders")),
+            SiteKind::Subdomains => drop(command.env("SITE_NETWORK", "subdomains")),
         }
         command
     }

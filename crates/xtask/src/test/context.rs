@@ -23,7 +23,7 @@ impl Context {
         let installed = Log::create("install", INSTALL_WITHIN).and_then(|log| {
             let tools = Tools::install(&log);
             // A step that needs it tries again, and reports the error.
-            let _ = wordpress(&log);
+            let _ = wordpress(None, &log);
             tools
         });
         if let Err(why) = &installed {

@@ -26,10 +26,18 @@ const FOR_COMMUNITIES: &[apt::Package] = &[
 const MADE_OF: &[&str] = &["wordpress", "php-getid3"];
 const THEME: &str = "wordpress-theme-";
 
-/// Installs the requirements of WordPress, and unpacks WordPress below `target/tools`, if needed; returns the
-/// folder with WordPress. The settings are those in `tests/sites/php/wp-config.php`.
-pub(crate) fn wordpress(log: &Log) -> Result<PathBuf, String> {
+/// Installs the requirements of WordPress, and returns a folder with WordPress: `own`, or else Debian's, unpacked below
+/// `target/tools`. The settings are those in `tests/sites/php/wp-config.php`.
+pub(crate) fn wordpress(own: Option<&Path>, log: &Log) -> Result<PathBuf, String> {
     apt::install(RUNS_ON, log)?;
+    if let Some(tree) = own {
+        let tree = fs::canonicalize(tree).map_err(|error| format!("{}: {error}", tree.display()))?;
+        if !tree.join("wp-load.php").exists() {
+            return Err(format!("{}: no WordPress, wp-load.php is missing", tree.display()));
+        }
+        configured(&tree)?;
+        return Ok(tree);
+    }
     let folder = root::tools().join("wordpress");
     let tree = folder.join("tree/usr/share/wordpress");
     stamp::once(&folder, &MADE_OF.join(" "), || unpack(&folder, &tree, log))?;
@@ -37,14 +45,10 @@ pub(crate) fn wordpress(log: &Log) -> Result<PathBuf, String> {
     Ok(tree)
 }
 
-/// Returns a WordPress with the requirements of community plugins: the WordPress in the folder `own`, or else the
-/// one that [`wordpress`] installs.
+/// As [`wordpress`], with the requirements of community plugins.
 pub(crate) fn wordpress_for_communities(own: Option<&Path>, log: &Log) -> Result<PathBuf, String> {
     apt::install(FOR_COMMUNITIES, log)?;
-    let Some(tree) = own else { return wordpress(log) };
-    apt::install(RUNS_ON, log)?;
-    configured(tree)?;
-    Ok(tree.to_owned())
+    wordpress(own, log)
 }
 
 /// Copies the settings of the test sites into a WordPress.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use config::SiteCheck;
 use engine::access::{Principal, Scheme};
 use engine::credential::{Basic, authorization};
+use engine::site_rights::{SETTINGS, SiteRights};
 use http::{StatusCode, Uri};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -37,6 +38,7 @@ const LONGEST_NAME: usize = 256;
 pub(super) struct Site {
     name: Box<str>,
     who_am_i: Uri,
+    settings: Uri,
     capability: Box<str>,
     /// The time for which an answer is cached.
     pub(super) cache: Duration,
@@ -62,8 +64,11 @@ impl Site {
     pub(super) fn new(config: &SiteCheck) -> Result<Self, NotSound> {
         let bad = || NotSound(format!("the site {}: the address must be an http or https URL", config.url));
         let base = config.url.expose().trim_end_matches('/');
-        let who_am_i: Uri =
-            format!("{base}/wp-json/wp/v2/users/me?context=edit").parse().map_err(|_| bad())?;
+        let url = |route: &str, query: &str| -> Result<Uri, NotSound> {
+            format!("{base}/wp-json{route}?{query}").parse().map_err(|_| bad())
+        };
+        let who_am_i = url("/wp/v2/users/me", "context=edit")?;
+        let settings = url(SETTINGS.0, SETTINGS.1)?;
         let scheme = who_am_i.scheme_str().filter(|scheme| ["http", "https"].contains(scheme));
         if scheme.is_none() || base.contains(['?', '#', '@']) {
             return Err(bad());
@@ -74,6 +79,7 @@ impl Site {
         Ok(Self {
             name: base.into(),
             who_am_i,
+            settings,
             capability: config.capability.as_str().into(),
             cache: config.cache,
             turns: Turns::new(AT_ONCE, IN_LINE),
@@ -89,27 +95,35 @@ impl Site {
     ) -> Result<Arc<Principal>, Refused> {
         let authorization = authorization::basic_value(&basic.user, &basic.password)
             .ok_or(Refused::Bad("this name or password cannot be sent to the site"))?;
-        let get =
-            Get { url: &self.who_am_i, authorization: Some(authorization), cap: LONGEST, within: WITHIN };
-        let answer = web.get(get).await;
-        drop(turn);
-        match answer {
-            Ok(answer) => self.judged(&answer, now),
+        let ask = |url| Get { url, authorization: Some(authorization.clone()), cap: LONGEST, within: WITHIN };
+        let user = match web.get(ask(&self.who_am_i)).await {
+            Ok(answer) => self.judged(&answer)?,
             Err(error) => {
                 tracing::warn!(site = &*self.name, %error, "cannot verify a user at the site");
-                Err(self.unavailable("the site did not answer", RETRY))
+                return Err(self.unavailable("the site did not answer", RETRY));
             }
+        };
+        let rights = SiteRights::of(&user.roles, &user.capabilities, &self.capability);
+        let is_granted = match rights {
+            SiteRights::Granted => true,
+            SiteRights::Missing => false,
+            SiteRights::NoRole => {
+                web.get(ask(&self.settings)).await.is_ok_and(|answer| answer.status == StatusCode::OK)
+            }
+        };
+        drop(turn);
+        if !is_granted {
+            let why = rights.refusal(&self.capability);
+            return Err(Refused::Forbidden(format!("this user of {} {why}", self.name)));
         }
+        self.principal(&user, now)
     }
 
-    fn judged(&self, answer: &Answer, now: Moment) -> Result<Arc<Principal>, Refused> {
+    fn judged(&self, answer: &Answer) -> Result<User, Refused> {
         let code = answer.status.as_u16();
         match answer.status {
-            StatusCode::OK => {
-                let user: User = serde_json::from_slice(&answer.body)
-                    .map_err(|_| self.unavailable("the site's answer does not come from WordPress", RETRY))?;
-                self.principal(&user, now)
-            }
+            StatusCode::OK => serde_json::from_slice(&answer.body)
+                .map_err(|_| self.unavailable("the site's answer does not come from WordPress", RETRY)),
             StatusCode::UNAUTHORIZED => Err(Refused::Bad(
                 "the site rejected this name and password (an application password is required)",
             )),
@@ -130,12 +144,6 @@ impl Site {
     }
 
     fn principal(&self, user: &User, now: Moment) -> Result<Arc<Principal>, Refused> {
-        if user.capabilities.get(&*self.capability) != Some(&Value::Bool(true)) {
-            return Err(Refused::Forbidden(format!(
-                "this user of {} lacks the capability {}",
-                self.name, self.capability
-            )));
-        }
         let name = if user.username.is_empty() { &user.slug } else { &user.username };
         if name.is_empty() || name.len() > LONGEST_NAME || name.chars().any(char::is_control) {
             return Err(self.unavailable("the site's answer names no user", RETRY));

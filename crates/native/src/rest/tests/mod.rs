@@ -8,6 +8,7 @@ mod moved;
 mod passing;
 mod routes;
 mod rows;
+mod site_tools;
 mod unknown;
 
 use std::pin::pin;

@@ -77,6 +77,31 @@ async fn the_capability_must_be_there_and_true() {
 }
 
 #[tokio::test]
+async fn the_administrator_of_a_network_is_admitted_on_a_site_where_it_has_no_role() {
+    const SETTINGS: &str = "https://blog.example.com/wp/wp-json/wp/v2/settings?_fields=title";
+    let (world, authenticator) = place();
+    let account = json!({ "id": 1, "username": "root", "roles": [], "capabilities": {} }).to_string();
+    world.page(ME, 200, account.clone());
+    world.page(SETTINGS, 200, "{\"title\":\"Blog\"}");
+    let identified = authenticator.identify_at(&basic("root", "x"), at(0)).await;
+    assert_eq!(id(&identified), "site:https://blog.example.com/wp#root");
+    assert_eq!(world.asked(), [ME, SETTINGS]);
+    // Any other account without a role is told why it is refused.
+    for status in [401, 403, 301, 404, 500] {
+        let (world, authenticator) = place();
+        world.page(ME, 200, account.clone());
+        world.page(SETTINGS, status, "{\"code\":\"rest_forbidden\"}");
+        let denied = authenticator.identify_at(&basic("root", "x"), at(0)).await.unwrap_err();
+        assert_eq!(denied.condition, Condition::Forbidden, "{status}");
+        assert!(denied.message.contains("has no role on this site"), "{}", denied.message);
+    }
+    // An account with a role is not asked about more than its capabilities.
+    world.page(ME, 200, user(&json!({ "read": true })));
+    assert!(authenticator.identify_at(&basic("ann", "x"), at(90)).await.is_err());
+    assert_eq!(world.asked(), [ME]);
+}
+
+#[tokio::test]
 async fn the_sites_answer_is_not_mistaken() {
     let bad = Condition::BadCredentials;
     let down = Condition::AuthUnavailable;

@@ -63,7 +63,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
     "buddyboss_list_signups", "List pending signups", "Returns a page of signups that await activation.",
         [integers("include", "Return only items with these IDs."), text("orderby", "Field to sort by."),
          text("order", "Sort order.").among(&["asc", "desc"]),
-         text("user_login", "Return only the signup with this login name."), int("number", "Maximum number of items to return."),
+         text("user_login", "Return only the signup with this login name."), int("number", "Maximum number of items to return.").or_int(10),
          int("offset", "Number of items to skip.")];
         get "/signup" => lists::SIGNUPS;
     "buddyboss_get_signup", "Get a signup", "Returns one signup.", [text("id", "ID of the signup.").required()];

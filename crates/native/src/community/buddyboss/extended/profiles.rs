@@ -93,6 +93,6 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
     "buddyboss_get_xprofile_search_form", "Get the profile search form", "Returns the fields of the form for searching profiles.",
         [text("form_id", "ID of the form.")];
         get "/xprofile/search";
-    "buddyboss_list_xprofile_field_types", "List profile field types", "Returns the types that profile fields can have.", [];
+    "buddyboss_list_xprofile_field_types", "List profile types", "Returns the profile types that members can have.", [];
         get "/xprofile/types" => FIELD_TYPES;
 };
