@@ -49,6 +49,8 @@ pub(crate) struct Membership {
     /// The time at which the list of replicas was last read because of an unknown number.
     read: tokio::sync::Mutex<Option<Instant>>,
     pub(crate) homes: KnownHomes,
+    /// Notified when the managed configuration may have changed.
+    pub(crate) managed: Notify,
     pub(crate) outbox: Mutex<SessionOutbox>,
     /// Notified of changes in the outbox.
     pub(crate) waiting: Notify,
@@ -60,7 +62,7 @@ pub(crate) struct Membership {
 
 /// A replica in its cluster. Dropping it ends its tasks.
 pub struct Cluster {
-    membership: Arc<Membership>,
+    pub(crate) membership: Arc<Membership>,
     tasks: Vec<JoinHandle<()>>,
 }
 
@@ -90,6 +92,7 @@ impl Cluster {
             peers: PeerTable::default(),
             read: tokio::sync::Mutex::default(),
             homes: KnownHomes::default(),
+            managed: Notify::new(),
             outbox: Mutex::default(),
             waiting: Notify::new(),
             session_life: Mutex::new(settings.session_life),

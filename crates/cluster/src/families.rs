@@ -8,6 +8,7 @@
 //! | `replicas` | the ids of replicas, by the time of their last heartbeat | [`REPLICA_LIFE`] after it |
 //! | `replica:ID` | a replica's description of itself | [`REPLICA_LIFE`] after its last heartbeat |
 //! | `keys` | the API keys, by their digests | never |
+//! | `changes` | the managed configuration, with its version | never |
 //! | `session:ID` | what a client has sent in its session | with the session |
 //! | `home:OWNER` | the replica that has the process of an owner | two hours after its last use |
 //! | `ended:ID` | the end of a session | an hour after the session would have expired |
@@ -56,6 +57,11 @@ impl StoreKeys {
     /// The store's key for the API keys.
     pub(crate) fn api_keys(&self) -> String {
         self.key("keys")
+    }
+
+    /// The key of the managed configuration.
+    pub(crate) fn changes(&self) -> String {
+        self.key("changes")
     }
 
     /// The key of an open session.

@@ -168,6 +168,7 @@ impl ClusterFollower {
             self.check_sessions().await?;
         }
         self.position = position;
+        self.membership.managed.notify_one();
         Ok(())
     }
 
@@ -189,7 +190,7 @@ impl ClusterFollower {
     }
 
     async fn read_notices(&mut self) -> Result<(), StoreError> {
-        let Membership { store, keys, values, sessions, .. } = &*self.membership;
+        let Membership { store, keys, values, sessions, managed, .. } = &*self.membership;
         loop {
             let reply = store.one(notices::read_after(keys, &self.position.notice), WRITE).await?;
             let read = notices::notices(keys, values, &reply);
@@ -204,6 +205,7 @@ impl ClusterFollower {
                             exchange.take(records).await;
                         }
                     }
+                    Notice::Changes => managed.notify_one(),
                 }
             }
             if let Some(last) = read.last {

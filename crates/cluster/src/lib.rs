@@ -8,7 +8,7 @@
 //! | `publishing` | the task that writes changes of sessions |
 //! | `settings` | the settings of a replica |
 //! | `member` | what the gateway provides |
-//! | `sessions`, `api_keys`, `replicas`, `homes`, `notices` | what is shared: each as commands and replies (pure) |
+//! | `sessions`, `api_keys`, `managed`, `replicas`, `homes`, `notices` | what is shared: each as commands and replies (pure) |
 //! | [`peers`], `peer_door`, `peer_table` | requests that a replica passes on to another; its address and key for them; the known replicas |
 //! | `families` | the names in the store, as a table |
 //! | `sealed` | values under the key ring |
@@ -20,6 +20,7 @@ mod cluster;
 mod families;
 mod following;
 mod homes;
+mod managed;
 mod member;
 mod notices;
 mod peer_door;
@@ -37,6 +38,7 @@ mod valkey;
 
 pub use cluster::{Cluster, ClusterMembers};
 pub use homes::HomeOwner;
+pub use managed::{ManagedDocument, ManagedVersion, StoredDocument};
 pub use member::{SharedKeys, SharedSessions};
 pub use peer_door::PeerDoor;
 pub use replicas::Replica;

@@ -23,6 +23,8 @@ pub(crate) enum Notice {
     SessionsEnded(Vec<String>),
     /// These API keys were created or revoked.
     Keys(Vec<KeyRecord>),
+    /// The managed configuration was changed.
+    Changes,
 }
 
 /// Notices that were read, and the position from which to continue.

@@ -11,9 +11,11 @@
 //! | `rig` | a store, replicas, an upstream and clients |
 //! | `replica` | one Dragoman of a cluster, and its command line |
 //! | `redis` | the store |
+//! | `admin_api` | requests to the management API |
 //! | `balancer` | nginx and `HAProxy` |
 //! | `load` | clients that call without a pause, and the evaluation of their calls |
 
+mod admin_api;
 mod balancer;
 mod case;
 mod cases;

@@ -7,6 +7,7 @@ mod crash;
 mod ends;
 mod hostile;
 mod lost_store;
+mod managed;
 mod passed_on;
 mod rotation;
 mod stopped_store;
@@ -19,6 +20,7 @@ use super::case::Case;
 pub(super) fn all() -> Vec<Case> {
     [
         lost_store::ALL,
+        managed::ALL,
         cost::ALL,
         passed_on::ALL,
         rotation::ALL,
