@@ -15,7 +15,8 @@ use transport::task::spawn;
 use crate::families::StoreKeys;
 use crate::following::follow;
 use crate::homes::{self, FoundHome, Home, HomeOwner, KnownHomes};
-use crate::member::{SharedKeys, SharedSessions};
+use crate::logins::LoginEnds;
+use crate::member::{SharedKeys, SharedLogins, SharedSessions};
 use crate::peer_table::PeerTable;
 use crate::peers::{self, PassedOn, Peer};
 use crate::publishing::publish;
@@ -51,6 +52,7 @@ pub(crate) struct Membership {
     pub(crate) homes: KnownHomes,
     /// Notified when the managed configuration may have changed.
     pub(crate) managed: Notify,
+    pub(crate) logins: Mutex<LoginEnds>,
     pub(crate) outbox: Mutex<SessionOutbox>,
     /// Notified of changes in the outbox.
     pub(crate) waiting: Notify,
@@ -58,6 +60,7 @@ pub(crate) struct Membership {
     pub(crate) session_life: Mutex<Duration>,
     pub(crate) sessions: Arc<dyn SharedSessions>,
     pub(crate) api_keys: Option<Arc<dyn SharedKeys>>,
+    pub(crate) operators: Arc<dyn SharedLogins>,
 }
 
 /// A replica in its cluster. Dropping it ends its tasks.
@@ -72,6 +75,8 @@ pub struct ClusterMembers {
     pub sessions: Arc<dyn SharedSessions>,
     /// The API keys; `None` if no API key is accepted.
     pub keys: Option<Arc<dyn SharedKeys>>,
+    /// The attempts of operators to log in.
+    pub operators: Arc<dyn SharedLogins>,
 }
 
 impl Cluster {
@@ -93,6 +98,8 @@ impl Cluster {
             read: tokio::sync::Mutex::default(),
             homes: KnownHomes::default(),
             managed: Notify::new(),
+            logins: Mutex::default(),
+            operators: members.operators,
             outbox: Mutex::default(),
             waiting: Notify::new(),
             session_life: Mutex::new(settings.session_life),
@@ -149,6 +156,11 @@ impl Cluster {
     /// Changes the time for which sessions are kept after their last use.
     pub fn keep_sessions_for(&self, life: Duration) {
         *self.membership.session_life.lock() = life;
+    }
+
+    /// Returns the prefix of all key names in the store, which is the name of the cluster.
+    pub fn prefix(&self) -> &str {
+        self.membership.keys.prefix()
     }
 
     /// Returns the description of this replica.
@@ -298,6 +310,7 @@ impl Cluster {
         let membership = &self.membership;
         let left = async {
             while !membership.outbox.lock().is_empty() && membership.publish_once().await.is_ok() {}
+            let _ = membership.write_logins().await;
             membership.sign_off().await;
         };
         // The store forgets the replica by itself after some seconds.

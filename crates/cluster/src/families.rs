@@ -9,6 +9,8 @@
 //! | `replica:ID` | a replica's description of itself | [`REPLICA_LIFE`] after its last heartbeat |
 //! | `keys` | the API keys, by their digests | never |
 //! | `changes` | the managed configuration, with its version | never |
+//! | `logins` | the ends of operators' logins | never; ends that no longer matter are removed |
+//! | `used:NAME` | the use of a thing that works once | with the thing |
 //! | `session:ID` | what a client has sent in its session | with the session |
 //! | `home:OWNER` | the replica that has the process of an owner | two hours after its last use |
 //! | `ended:ID` | the end of a session | an hour after the session would have expired |
@@ -32,6 +34,11 @@ impl StoreKeys {
     /// Creates the keys with this prefix, so that several clusters can use one store.
     pub(crate) fn new(prefix: &str) -> Self {
         Self { prefix: prefix.into() }
+    }
+
+    /// The prefix of all keys.
+    pub(crate) fn prefix(&self) -> &str {
+        &self.prefix
     }
 
     /// The key of the random number by which replicas detect that the store has lost its data.
@@ -62,6 +69,16 @@ impl StoreKeys {
     /// The key of the managed configuration.
     pub(crate) fn changes(&self) -> String {
         self.key("changes")
+    }
+
+    /// The key of the ends of operators' logins.
+    pub(crate) fn logins(&self) -> String {
+        self.key("logins")
+    }
+
+    /// The key of the use of a thing that works once.
+    pub(crate) fn used(&self, name: &str) -> String {
+        self.key(&format!("used:{name}"))
     }
 
     /// The key of an open session.

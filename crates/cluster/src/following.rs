@@ -113,6 +113,7 @@ impl ClusterFollower {
         if !self.is_joined {
             self.membership.peers.joined(std::time::Instant::now());
             self.join().await?;
+            self.membership.join_logins().await?;
             self.is_joined = true;
             self.next_beat = Instant::now();
         }
@@ -122,6 +123,7 @@ impl ClusterFollower {
             // An announcement can be lost.
             self.has_news = true;
         }
+        self.membership.write_logins().await?;
         if self.has_news {
             self.read_notices().await?;
             self.has_news = false;
@@ -190,7 +192,7 @@ impl ClusterFollower {
     }
 
     async fn read_notices(&mut self) -> Result<(), StoreError> {
-        let Membership { store, keys, values, sessions, managed, .. } = &*self.membership;
+        let Membership { store, keys, values, sessions, managed, me, .. } = &*self.membership;
         loop {
             let reply = store.one(notices::read_after(keys, &self.position.notice), WRITE).await?;
             let read = notices::notices(keys, values, &reply);
@@ -206,6 +208,10 @@ impl ClusterFollower {
                         }
                     }
                     Notice::Changes => managed.notify_one(),
+                    Notice::Logins(news) => {
+                        let attempts = self.membership.logins.lock().take_news(news, &me.id, now_ms());
+                        self.membership.operators.attempted(&attempts);
+                    }
                 }
             }
             if let Some(last) = read.last {

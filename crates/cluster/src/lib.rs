@@ -6,9 +6,10 @@
 //! | `cluster` | a replica's membership: the functions that the gateway calls |
 //! | `following` | the task that reads notices, compares API keys, and sends the replica's heartbeats |
 //! | `publishing` | the task that writes changes of sessions |
+//! | `login_exchange` | the exchange of logins with the other replicas |
 //! | `settings` | the settings of a replica |
 //! | `member` | what the gateway provides |
-//! | `sessions`, `api_keys`, `managed`, `replicas`, `homes`, `notices` | what is shared: each as commands and replies (pure) |
+//! | `sessions`, `api_keys`, `managed`, `logins`, `single_use`, `replicas`, `homes`, `notices` | what is shared: each as commands and replies (pure) |
 //! | [`peers`], `peer_door`, `peer_table` | requests that a replica passes on to another; its address and key for them; the known replicas |
 //! | `families` | the names in the store, as a table |
 //! | `sealed` | values under the key ring |
@@ -20,6 +21,8 @@ mod cluster;
 mod families;
 mod following;
 mod homes;
+mod login_exchange;
+mod logins;
 mod managed;
 mod member;
 mod notices;
@@ -32,14 +35,16 @@ mod resp;
 mod sealed;
 mod sessions;
 mod settings;
+mod single_use;
 #[cfg(test)]
 mod testing;
 mod valkey;
 
 pub use cluster::{Cluster, ClusterMembers};
 pub use homes::HomeOwner;
+pub use logins::{LoginAttempt, LoginMark};
 pub use managed::{ManagedDocument, ManagedVersion, StoredDocument};
-pub use member::{SharedKeys, SharedSessions};
+pub use member::{SharedKeys, SharedLogins, SharedSessions};
 pub use peer_door::PeerDoor;
 pub use replicas::Replica;
 pub use sealed::ValueSealer;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use store::keys::KeyRecord;
 
 use crate::families::{MOST_NOTICES, StoreKeys};
+use crate::logins::LoginNews;
 use crate::resp::{StoreCommand, StoreReply};
 use crate::sealed::SealedValues;
 
@@ -25,6 +26,8 @@ pub(crate) enum Notice {
     Keys(Vec<KeyRecord>),
     /// The managed configuration was changed.
     Changes,
+    /// Logins of operators have ended, or were attempted.
+    Logins(LoginNews),
 }
 
 /// Notices that were read, and the position from which to continue.

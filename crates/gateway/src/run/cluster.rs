@@ -4,13 +4,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cluster::{Cluster, ClusterMembers, ClusterSettings, ClusterStore, SharedKeys, SharedSessions};
+use cluster::{
+    Cluster, ClusterMembers, ClusterSettings, ClusterStore, LoginAttempt, SharedKeys, SharedLogins,
+    SharedSessions,
+};
 use engine::exchange::Sealer as _;
 use parking_lot::Mutex;
 use store::keys::{KeyRecord, Keys};
 use store::sessions::SessionKey;
 use transport::net::BoxError;
 
+use crate::management::logins::attempted_elsewhere;
 use crate::process::{Gateway, Thread};
 
 /// The time for which startup waits for the store. If the store does not respond in time, the gateway starts with
@@ -29,7 +33,8 @@ pub(super) async fn join(thread: &Arc<Thread>) -> Result<(), BoxError> {
         _ => None,
     };
     let sessions = Arc::new(ClusterSessions(thread.clone()));
-    let members = ClusterMembers { sessions, keys };
+    let operators = Arc::new(ClusterOperators(thread.clone()));
+    let members = ClusterMembers { sessions, keys, operators };
     let cluster = Cluster::join(&settings, gateway.process.key_ring.seal.clone(), members);
     cluster
         .first_contact(FIRST_CONTACT)
@@ -88,6 +93,15 @@ impl SharedSessions for ClusterSessions {
 
     fn store_again(&self) {
         self.0.now().session.state.share_again();
+    }
+}
+
+/// The operators of this gateway.
+struct ClusterOperators(Arc<Thread>);
+
+impl SharedLogins for ClusterOperators {
+    fn attempted(&self, attempts: &[LoginAttempt]) {
+        attempted_elsewhere(&self.0.now().gateway, attempts);
     }
 }
 

@@ -12,11 +12,13 @@
 //! | `replica` | one Dragoman of a cluster, and its command line |
 //! | `redis` | the store |
 //! | `admin_api` | requests to the management API |
+//! | `browser` | a browser on the admin pages |
 //! | `balancer` | nginx and `HAProxy` |
 //! | `load` | clients that call without a pause, and the evaluation of their calls |
 
 mod admin_api;
 mod balancer;
+mod browser;
 mod case;
 mod cases;
 mod load;

@@ -8,6 +8,7 @@ mod ends;
 mod hostile;
 mod lost_store;
 mod managed;
+mod operators;
 mod passed_on;
 mod rotation;
 mod stopped_store;
@@ -21,6 +22,7 @@ pub(super) fn all() -> Vec<Case> {
     [
         lost_store::ALL,
         managed::ALL,
+        operators::ALL,
         cost::ALL,
         passed_on::ALL,
         rotation::ALL,
