@@ -16,7 +16,7 @@ use crate::families::StoreKeys;
 use crate::following::follow;
 use crate::homes::{self, FoundHome, Home, HomeOwner, KnownHomes};
 use crate::logins::LoginEnds;
-use crate::member::{SharedKeys, SharedLogins, SharedSessions};
+use crate::member::{ConsentWatch, SharedKeys, SharedLogins, SharedSessions};
 use crate::peer_table::PeerTable;
 use crate::peers::{self, PassedOn, Peer};
 use crate::publishing::publish;
@@ -53,6 +53,8 @@ pub(crate) struct Membership {
     /// Notified when the managed configuration may have changed.
     pub(crate) managed: Notify,
     pub(crate) logins: Mutex<LoginEnds>,
+    /// The time at which everything was last compared with the store.
+    pub(crate) settled: Mutex<Option<Instant>>,
     pub(crate) outbox: Mutex<SessionOutbox>,
     /// Notified of changes in the outbox.
     pub(crate) waiting: Notify,
@@ -61,6 +63,7 @@ pub(crate) struct Membership {
     pub(crate) sessions: Arc<dyn SharedSessions>,
     pub(crate) api_keys: Option<Arc<dyn SharedKeys>>,
     pub(crate) operators: Arc<dyn SharedLogins>,
+    pub(crate) consents: Arc<dyn ConsentWatch>,
 }
 
 /// A replica in its cluster. Dropping it ends its tasks.
@@ -77,6 +80,8 @@ pub struct ClusterMembers {
     pub keys: Option<Arc<dyn SharedKeys>>,
     /// The attempts of operators to log in.
     pub operators: Arc<dyn SharedLogins>,
+    /// The consents of users to servers.
+    pub consents: Arc<dyn ConsentWatch>,
 }
 
 impl Cluster {
@@ -99,6 +104,8 @@ impl Cluster {
             homes: KnownHomes::default(),
             managed: Notify::new(),
             logins: Mutex::default(),
+            settled: Mutex::default(),
+            consents: members.consents,
             operators: members.operators,
             outbox: Mutex::default(),
             waiting: Notify::new(),

@@ -9,6 +9,8 @@
 //! | `replica:ID` | a replica's description of itself | [`REPLICA_LIFE`] after its last heartbeat |
 //! | `keys` | the API keys, by their digests | never |
 //! | `changes` | the managed configuration, with its version | never |
+//! | `consent:NAME` | the tokens of a consent, with their version | half a year after the last change |
+//! | `consent-lock:NAME` | the replica that renews the tokens of a consent | after a minute |
 //! | `logins` | the ends of operators' logins | never; ends that no longer matter are removed |
 //! | `used:NAME` | the use of a thing that works once | with the thing |
 //! | `session:ID` | what a client has sent in its session | with the session |
@@ -69,6 +71,16 @@ impl StoreKeys {
     /// The key of the managed configuration.
     pub(crate) fn changes(&self) -> String {
         self.key("changes")
+    }
+
+    /// The key of a consent.
+    pub(crate) fn consent(&self, name: &str) -> String {
+        self.key(&format!("consent:{name}"))
+    }
+
+    /// The key of the lock of a consent.
+    pub(crate) fn consent_lock(&self, name: &str) -> String {
+        self.key(&format!("consent-lock:{name}"))
     }
 
     /// The key of the ends of operators' logins.

@@ -89,6 +89,7 @@ pub(crate) async fn follow(membership: Arc<Membership>) {
         }
         if !follower.membership.store.health().is_ready() {
             follower.membership.replicas.store(Arc::default());
+            *follower.membership.settled.lock() = None;
             continue;
         }
         if let Err(error) = follower.step().await {
@@ -171,6 +172,8 @@ impl ClusterFollower {
         }
         self.position = position;
         self.membership.managed.notify_one();
+        *self.membership.settled.lock() = Some(std::time::Instant::now());
+        self.membership.consents.joined();
         Ok(())
     }
 
@@ -192,7 +195,7 @@ impl ClusterFollower {
     }
 
     async fn read_notices(&mut self) -> Result<(), StoreError> {
-        let Membership { store, keys, values, sessions, managed, me, .. } = &*self.membership;
+        let Membership { store, keys, values, sessions, managed, me, consents, .. } = &*self.membership;
         loop {
             let reply = store.one(notices::read_after(keys, &self.position.notice), WRITE).await?;
             let read = notices::notices(keys, values, &reply);
@@ -208,6 +211,7 @@ impl ClusterFollower {
                         }
                     }
                     Notice::Changes => managed.notify_one(),
+                    Notice::Consents(names) => consents.changed(&names),
                     Notice::Logins(news) => {
                         let attempts = self.membership.logins.lock().take_news(news, &me.id, now_ms());
                         self.membership.operators.attempted(&attempts);

@@ -6,10 +6,11 @@
 //! | `cluster` | a replica's membership: the functions that the gateway calls |
 //! | `following` | the task that reads notices, compares API keys, and sends the replica's heartbeats |
 //! | `publishing` | the task that writes changes of sessions |
+//! | `documents` | documents with versions, which are replaced by compare and set (pure) |
 //! | `login_exchange` | the exchange of logins with the other replicas |
 //! | `settings` | the settings of a replica |
 //! | `member` | what the gateway provides |
-//! | `sessions`, `api_keys`, `managed`, `logins`, `single_use`, `replicas`, `homes`, `notices` | what is shared: each as commands and replies (pure) |
+//! | `sessions`, `api_keys`, `managed`, `consents`, `logins`, `single_use`, `replicas`, `homes`, `notices` | what is shared: each as commands and replies (pure) |
 //! | [`peers`], `peer_door`, `peer_table` | requests that a replica passes on to another; its address and key for them; the known replicas |
 //! | `families` | the names in the store, as a table |
 //! | `sealed` | values under the key ring |
@@ -18,6 +19,8 @@
 
 mod api_keys;
 mod cluster;
+mod consents;
+mod documents;
 mod families;
 mod following;
 mod homes;
@@ -41,10 +44,11 @@ mod testing;
 mod valkey;
 
 pub use cluster::{Cluster, ClusterMembers};
+pub use consents::ConsentLock;
+pub use documents::{DocumentVersion, StoredDocument, VersionedDocument};
 pub use homes::HomeOwner;
 pub use logins::{LoginAttempt, LoginMark};
-pub use managed::{ManagedDocument, ManagedVersion, StoredDocument};
-pub use member::{SharedKeys, SharedLogins, SharedSessions};
+pub use member::{ConsentWatch, SharedKeys, SharedLogins, SharedSessions};
 pub use peer_door::PeerDoor;
 pub use replicas::Replica;
 pub use sealed::ValueSealer;

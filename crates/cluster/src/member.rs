@@ -17,6 +17,15 @@ pub trait SharedSessions: Send + Sync {
     fn store_again(&self);
 }
 
+/// The consents of a gateway.
+pub trait ConsentWatch: Send + Sync {
+    /// Compares the consents with these names with the store, because they have changed there.
+    fn changed(&self, names: &[String]);
+
+    /// Compares all consents with the store, because the connection to it was lost.
+    fn joined(&self);
+}
+
 /// The operators of a gateway.
 pub trait SharedLogins: Send + Sync {
     /// Counts the attempts to log in that were made at another replica.

@@ -26,6 +26,8 @@ pub(crate) enum Notice {
     Keys(Vec<KeyRecord>),
     /// The managed configuration was changed.
     Changes,
+    /// The consents with these names were given, renewed or withdrawn.
+    Consents(Vec<String>),
     /// Logins of operators have ended, or were attempted.
     Logins(LoginNews),
 }

@@ -1,6 +1,6 @@
 //! The stored changes, and the configuration that results from them.
 
-use cluster::ManagedVersion;
+use cluster::DocumentVersion;
 use config::{Config, Endpoint, Lookup, Profile, Text, ToolSettings, load_over};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -22,7 +22,7 @@ const LONGEST: usize = 4 << 20;
 pub struct Changes {
     /// The version of these changes in the cluster; `None` if the cluster does not have them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    version: Option<ManagedVersion>,
+    version: Option<DocumentVersion>,
     /// Servers in the form of a configuration, or amendments to servers from the file; `null` for a removed server.
     #[serde(default)]
     pub(super) servers: BTreeMap<String, Option<Map<String, Value>>>,
@@ -102,7 +102,7 @@ impl Standing {
     }
 
     /// Returns the same changes with another version.
-    pub(crate) fn versioned(mut self, version: Option<ManagedVersion>) -> Self {
+    pub(crate) fn versioned(mut self, version: Option<DocumentVersion>) -> Self {
         self.changes.version = version;
         self
     }
@@ -136,7 +136,7 @@ impl Changes {
     }
 
     /// Returns the version of the changes in the cluster.
-    pub(crate) fn version(&self) -> Option<ManagedVersion> {
+    pub(crate) fn version(&self) -> Option<DocumentVersion> {
         self.version
     }
 

@@ -1,6 +1,6 @@
 //! The comparison of a gateway's changes with those of its cluster. Pure; this module must not know what a change means.
 
-use cluster::ManagedVersion;
+use cluster::DocumentVersion;
 
 /// The step that follows from a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(super) enum NextStep {
 /// The part of a comparison that concerns this gateway's changes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OwnChanges {
-    pub(super) version: Option<ManagedVersion>,
+    pub(super) version: Option<DocumentVersion>,
     pub(super) is_empty: bool,
     /// True if the changes must be sealed again, because the ring seals with another key.
     pub(super) needs_seal: bool,
@@ -24,7 +24,7 @@ pub(super) struct OwnChanges {
 
 impl OwnChanges {
     /// Compares the changes with the version in the store; `None` if the store contains no document of the cluster.
-    pub(super) fn compare(&self, stored: Option<ManagedVersion>) -> NextStep {
+    pub(super) fn compare(&self, stored: Option<DocumentVersion>) -> NextStep {
         match (self.version, stored) {
             (None, None) if self.is_empty => NextStep::Settled,
             (None, Some(_)) => NextStep::Take,
@@ -39,13 +39,13 @@ impl OwnChanges {
 mod tests {
     use super::*;
 
-    fn version(number: u64, edition: u64) -> ManagedVersion {
-        (1..number).fold(ManagedVersion::after(None, edition), |before, _| {
-            ManagedVersion::after(Some(before), edition)
+    fn version(number: u64, edition: u64) -> DocumentVersion {
+        (1..number).fold(DocumentVersion::after(None, edition), |before, _| {
+            DocumentVersion::after(Some(before), edition)
         })
     }
 
-    fn own(version: Option<ManagedVersion>) -> OwnChanges {
+    fn own(version: Option<DocumentVersion>) -> OwnChanges {
         OwnChanges { version, is_empty: version.is_none(), needs_seal: false }
     }
 

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cluster::{Cluster, ManagedDocument, ManagedVersion, StoreError, StoredDocument};
+use cluster::{Cluster, DocumentVersion, StoreError, StoredDocument, VersionedDocument};
 use secrecy::ExposeSecret as _;
 use tokio::time::{Instant, sleep_until};
 
@@ -221,7 +221,7 @@ impl SharedChanges {
 
     /// Writes an edit to the store; returns false if another gateway was faster. If the store does not confirm the edit,
     /// the store is asked which version it has.
-    async fn written(&self, cluster: &Cluster, document: &ManagedDocument) -> Result<bool, StoreError> {
+    async fn written(&self, cluster: &Cluster, document: &VersionedDocument) -> Result<bool, StoreError> {
         match cluster.replace_managed(&self.mark, document).await {
             Err(error) => match cluster.managed_mark().await {
                 Ok(mark) if mark == document.version.to_string() => Ok(true),
@@ -271,7 +271,7 @@ async fn make_alone(
 async fn put_into_force(
     thread: &Thread,
     before: &Standing,
-    document: &ManagedDocument,
+    document: &VersionedDocument,
 ) -> Result<Standing, String> {
     let (base, text, version) = (before.base().clone(), document.text.clone(), document.version);
     let read = transport::task::spawn_blocking(move || {
@@ -290,14 +290,14 @@ async fn put_into_force(
 fn following(before: &Standing, changed: Standing) -> Result<Standing, Refusal> {
     let failed = |_| Refusal::internal("the operating system's random number generator failed");
     let edition = random_number().map_err(failed)?;
-    Ok(changed.versioned(Some(ManagedVersion::after(before.changes().version(), edition))))
+    Ok(changed.versioned(Some(DocumentVersion::after(before.changes().version(), edition))))
 }
 
 /// Returns the document with the changes, which must have a version.
-fn document(standing: &Standing) -> Result<ManagedDocument, Refusal> {
+fn document(standing: &Standing) -> Result<VersionedDocument, Refusal> {
     let changes = standing.changes();
     let version = changes.version().ok_or_else(|| Refusal::internal("the changes have no version"))?;
-    Ok(ManagedDocument { version, text: changes.text()?.into() })
+    Ok(VersionedDocument { version, text: changes.text()?.into() })
 }
 
 /// Stores changes that are in force in the cluster, for the next start. The store has them, so a failure is only logged.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cluster::{
-    Cluster, ClusterMembers, ClusterSettings, ClusterStore, LoginAttempt, SharedKeys, SharedLogins,
-    SharedSessions,
+    Cluster, ClusterMembers, ClusterSettings, ClusterStore, ConsentWatch as _, LoginAttempt, SharedKeys,
+    SharedLogins, SharedSessions,
 };
 use engine::exchange::Sealer as _;
 use parking_lot::Mutex;
@@ -14,6 +14,7 @@ use store::keys::{KeyRecord, Keys};
 use store::sessions::SessionKey;
 use transport::net::BoxError;
 
+use super::shared_consents::{GatewayConsents, StoredConsents};
 use crate::management::logins::attempted_elsewhere;
 use crate::process::{Gateway, Thread};
 
@@ -34,15 +35,22 @@ pub(super) async fn join(thread: &Arc<Thread>) -> Result<(), BoxError> {
     };
     let sessions = Arc::new(ClusterSessions(thread.clone()));
     let operators = Arc::new(ClusterOperators(thread.clone()));
-    let members = ClusterMembers { sessions, keys, operators };
+    let consents = Arc::new(GatewayConsents(thread.clone()));
+    let watch = consents.clone();
+    let members = ClusterMembers { sessions, keys, operators, consents };
     let cluster = Cluster::join(&settings, gateway.process.key_ring.seal.clone(), members);
     cluster
         .first_contact(FIRST_CONTACT)
         .await
         .map_err(|unfit| format!("cluster.store: the store cannot be used: {unfit}; {}", unfit.help()))?;
     tracing::info!(replica = %cluster.me().name, id = %cluster.me().id, "joined the cluster");
+    let cluster = Arc::new(cluster);
+    let number = gateway.process.session.sealer.short_number();
+    gateway.process.consents.share(Arc::new(StoredConsents(cluster.clone())), number);
+    // The first comparison with the store may have been too early for the consents.
+    watch.joined();
     // This is the only place that sets it.
-    let _ = gateway.process.session.cluster.set(Arc::new(cluster));
+    let _ = gateway.process.session.cluster.set(cluster);
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! A browser on the admin pages of several replicas: it keeps cookies, and sends forms as browsers do.
+//! A browser on the pages of several replicas: it keeps cookies, and sends forms as browsers do.
 
 use crate::chaos::client::http::{Sent, exchange};
 use crate::chaos::stage::SOON;
@@ -17,6 +17,8 @@ pub(super) struct Browser {
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) status: u16,
+    /// The address to which the browser is redirected.
+    pub(super) location: Option<String>,
     pub(super) text: String,
 }
 
@@ -57,17 +59,20 @@ impl Browser {
     fn send(&mut self, at: SocketAddr, method: &str, path: &str, form: &str) -> Result<Page, String> {
         let cookies: Vec<_> = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let cookies = cookies.join("; ");
+        let origin = format!("http://{at}");
         let headers = [
             ("Accept", "text/html"),
             ("Content-Type", "application/x-www-form-urlencoded"),
             ("Sec-Fetch-Site", "same-origin"),
+            ("Origin", origin.as_str()),
             ("Cookie", cookies.as_str()),
         ];
-        let headers = if cookies.is_empty() { &headers[..3] } else { &headers[..] };
+        let headers = if cookies.is_empty() { &headers[..4] } else { &headers[..] };
         let sent = Sent { method, path, headers, body: form };
         let answered = exchange(at, &sent, Instant::now() + SOON).and_then(|mut reply| {
             reply.all("set-cookie").for_each(|cookie| self.keep(cookie));
-            Ok(Page { status: reply.status, text: reply.text()? })
+            let location = reply.header("location").map(str::to_owned);
+            Ok(Page { status: reply.status, location, text: reply.text()? })
         });
         answered.map_err(|error| format!("{method} {path} at {at}: {error}"))
     }

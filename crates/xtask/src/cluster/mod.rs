@@ -14,6 +14,7 @@
 //! | `admin_api` | requests to the management API |
 //! | `browser` | a browser on the admin pages |
 //! | `balancer` | nginx and `HAProxy` |
+//! | `locked_server` | a server that requires its user's consent |
 //! | `load` | clients that call without a pause, and the evaluation of their calls |
 
 mod admin_api;
@@ -22,6 +23,7 @@ mod browser;
 mod case;
 mod cases;
 mod load;
+mod locked_server;
 mod redis;
 mod replica;
 mod rig;

@@ -2,6 +2,7 @@
 
 mod anywhere;
 mod api_keys;
+mod consents;
 mod cost;
 mod crash;
 mod ends;
@@ -21,6 +22,7 @@ use super::case::Case;
 pub(super) fn all() -> Vec<Case> {
     [
         lost_store::ALL,
+        consents::ALL,
         managed::ALL,
         operators::ALL,
         cost::ALL,
