@@ -16,7 +16,7 @@ use crate::families::StoreKeys;
 use crate::following::follow;
 use crate::homes::{self, FoundHome, Home, HomeOwner, KnownHomes};
 use crate::logins::LoginEnds;
-use crate::member::{ConsentWatch, SharedKeys, SharedLogins, SharedSessions};
+use crate::member::{ChangeWatch, SharedKeys, SharedLogins, SharedSessions};
 use crate::peer_table::PeerTable;
 use crate::peers::{self, PassedOn, Peer};
 use crate::publishing::publish;
@@ -63,7 +63,8 @@ pub(crate) struct Membership {
     pub(crate) sessions: Arc<dyn SharedSessions>,
     pub(crate) api_keys: Option<Arc<dyn SharedKeys>>,
     pub(crate) operators: Arc<dyn SharedLogins>,
-    pub(crate) consents: Arc<dyn ConsentWatch>,
+    pub(crate) consents: Arc<dyn ChangeWatch>,
+    pub(crate) sign_ins: Arc<dyn ChangeWatch>,
 }
 
 /// A replica in its cluster. Dropping it ends its tasks.
@@ -81,7 +82,9 @@ pub struct ClusterMembers {
     /// The attempts of operators to log in.
     pub operators: Arc<dyn SharedLogins>,
     /// The consents of users to servers.
-    pub consents: Arc<dyn ConsentWatch>,
+    pub consents: Arc<dyn ChangeWatch>,
+    /// The sign-ins of people.
+    pub sign_ins: Arc<dyn ChangeWatch>,
 }
 
 impl Cluster {
@@ -106,6 +109,7 @@ impl Cluster {
             logins: Mutex::default(),
             settled: Mutex::default(),
             consents: members.consents,
+            sign_ins: members.sign_ins,
             operators: members.operators,
             outbox: Mutex::default(),
             waiting: Notify::new(),

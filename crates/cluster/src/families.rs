@@ -12,6 +12,7 @@
 //! | `consent:NAME` | the tokens of a consent, with their version | half a year after the last change |
 //! | `consent-lock:NAME` | the replica that renews the tokens of a consent | after a minute |
 //! | `logins` | the ends of operators' logins | never; ends that no longer matter are removed |
+//! | `sign-in:NAME` | grants with their tokens, clients, uses of tokens | with the grant, the client or the token |
 //! | `used:NAME` | the use of a thing that works once | with the thing |
 //! | `session:ID` | what a client has sent in its session | with the session |
 //! | `home:OWNER` | the replica that has the process of an owner | two hours after its last use |
@@ -81,6 +82,11 @@ impl StoreKeys {
     /// The key of the lock of a consent.
     pub(crate) fn consent_lock(&self, name: &str) -> String {
         self.key(&format!("consent-lock:{name}"))
+    }
+
+    /// The key of a document about signing in.
+    pub(crate) fn sign_in(&self, name: &str) -> String {
+        self.key(&format!("sign-in:{name}"))
     }
 
     /// The key of the ends of operators' logins.

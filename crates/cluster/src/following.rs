@@ -174,6 +174,7 @@ impl ClusterFollower {
         self.membership.managed.notify_one();
         *self.membership.settled.lock() = Some(std::time::Instant::now());
         self.membership.consents.joined();
+        self.membership.sign_ins.joined();
         Ok(())
     }
 
@@ -195,7 +196,8 @@ impl ClusterFollower {
     }
 
     async fn read_notices(&mut self) -> Result<(), StoreError> {
-        let Membership { store, keys, values, sessions, managed, me, consents, .. } = &*self.membership;
+        let Membership { store, keys, values, sessions, managed, me, consents, sign_ins, .. } =
+            &*self.membership;
         loop {
             let reply = store.one(notices::read_after(keys, &self.position.notice), WRITE).await?;
             let read = notices::notices(keys, values, &reply);
@@ -212,6 +214,7 @@ impl ClusterFollower {
                     }
                     Notice::Changes => managed.notify_one(),
                     Notice::Consents(names) => consents.changed(&names),
+                    Notice::SignIns(names) => sign_ins.changed(&names),
                     Notice::Logins(news) => {
                         let attempts = self.membership.logins.lock().take_news(news, &me.id, now_ms());
                         self.membership.operators.attempted(&attempts);

@@ -10,7 +10,7 @@
 //! | `login_exchange` | the exchange of logins with the other replicas |
 //! | `settings` | the settings of a replica |
 //! | `member` | what the gateway provides |
-//! | `sessions`, `api_keys`, `managed`, `consents`, `logins`, `single_use`, `replicas`, `homes`, `notices` | what is shared: each as commands and replies (pure) |
+//! | `sessions`, `api_keys`, `managed`, `consents`, `sign_ins`, `logins`, `single_use`, `replicas`, `homes`, `notices` | what is shared: each as commands and replies (pure) |
 //! | [`peers`], `peer_door`, `peer_table` | requests that a replica passes on to another; its address and key for them; the known replicas |
 //! | `families` | the names in the store, as a table |
 //! | `sealed` | values under the key ring |
@@ -38,6 +38,7 @@ mod resp;
 mod sealed;
 mod sessions;
 mod settings;
+mod sign_ins;
 mod single_use;
 #[cfg(test)]
 mod testing;
@@ -48,7 +49,7 @@ pub use consents::ConsentLock;
 pub use documents::{DocumentVersion, StoredDocument, VersionedDocument};
 pub use homes::HomeOwner;
 pub use logins::{LoginAttempt, LoginMark};
-pub use member::{ConsentWatch, SharedKeys, SharedLogins, SharedSessions};
+pub use member::{ChangeWatch, SharedKeys, SharedLogins, SharedSessions};
 pub use peer_door::PeerDoor;
 pub use replicas::Replica;
 pub use sealed::ValueSealer;

@@ -17,12 +17,12 @@ pub trait SharedSessions: Send + Sync {
     fn store_again(&self);
 }
 
-/// The consents of a gateway.
-pub trait ConsentWatch: Send + Sync {
-    /// Compares the consents with these names with the store, because they have changed there.
+/// Documents of a gateway that others change, too: consents, or sign-ins.
+pub trait ChangeWatch: Send + Sync {
+    /// Compares the documents with these names with the store, because they have changed there.
     fn changed(&self, names: &[String]);
 
-    /// Compares all consents with the store, because the connection to it was lost.
+    /// Compares all documents with the store, because the connection to it was lost.
     fn joined(&self);
 }
 

@@ -28,6 +28,8 @@ pub(crate) enum Notice {
     Changes,
     /// The consents with these names were given, renewed or withdrawn.
     Consents(Vec<String>),
+    /// The grants with these names began or ended.
+    SignIns(Vec<String>),
     /// Logins of operators have ended, or were attempted.
     Logins(LoginNews),
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cluster::{
-    Cluster, ClusterMembers, ClusterSettings, ClusterStore, ConsentWatch as _, LoginAttempt, SharedKeys,
+    ChangeWatch as _, Cluster, ClusterMembers, ClusterSettings, ClusterStore, LoginAttempt, SharedKeys,
     SharedLogins, SharedSessions,
 };
 use engine::exchange::Sealer as _;
@@ -14,7 +14,7 @@ use store::keys::{KeyRecord, Keys};
 use store::sessions::SessionKey;
 use transport::net::BoxError;
 
-use super::shared_consents::{GatewayConsents, StoredConsents};
+use super::shared_consents::{GatewayConsents, GatewaySignIns, StoredConsents};
 use crate::management::logins::attempted_elsewhere;
 use crate::process::{Gateway, Thread};
 
@@ -37,7 +37,8 @@ pub(super) async fn join(thread: &Arc<Thread>) -> Result<(), BoxError> {
     let operators = Arc::new(ClusterOperators(thread.clone()));
     let consents = Arc::new(GatewayConsents(thread.clone()));
     let watch = consents.clone();
-    let members = ClusterMembers { sessions, keys, operators, consents };
+    let sign_ins = Arc::new(GatewaySignIns(thread.clone()));
+    let members = ClusterMembers { sessions, keys, operators, consents, sign_ins: sign_ins.clone() };
     let cluster = Cluster::join(&settings, gateway.process.key_ring.seal.clone(), members);
     cluster
         .first_contact(FIRST_CONTACT)
@@ -47,10 +48,12 @@ pub(super) async fn join(thread: &Arc<Thread>) -> Result<(), BoxError> {
     let cluster = Arc::new(cluster);
     let number = gateway.process.session.sealer.short_number();
     gateway.process.consents.share(Arc::new(StoredConsents(cluster.clone())), number);
-    // The first comparison with the store may have been too early for the consents.
+    // The first comparison with the store may have been too early.
     watch.joined();
     // This is the only place that sets it.
     let _ = gateway.process.session.cluster.set(cluster);
+    gateway.share_sign_ins();
+    sign_ins.joined();
     Ok(())
 }
 

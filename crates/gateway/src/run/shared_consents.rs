@@ -1,9 +1,10 @@
-//! Connects the consents of users with the store of the cluster. This module must not know how tokens are obtained.
+//! Connects the consents of users, and the sign-ins of people, with the store of the cluster. This module must not know how
+//! tokens are obtained.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use cluster::{Cluster, ConsentLock, ConsentWatch, DocumentVersion, VersionedDocument};
+use cluster::{ChangeWatch, Cluster, ConsentLock, DocumentVersion, VersionedDocument};
 use secrecy::SecretString;
 use upstream::oauth::{ConsentVersion, RenewalLock, SharedConsent, SharedConsents, Sharing};
 
@@ -83,7 +84,30 @@ impl GatewayConsents {
     }
 }
 
-impl ConsentWatch for GatewayConsents {
+impl ChangeWatch for GatewayConsents {
+    fn changed(&self, names: &[String]) {
+        self.follow(Some(names.to_vec()));
+    }
+
+    fn joined(&self) {
+        self.follow(None);
+    }
+}
+
+/// The sign-ins of this gateway.
+pub(super) struct GatewaySignIns(pub(super) Arc<Thread>);
+
+impl GatewaySignIns {
+    /// Takes over sign-ins from the store in the background.
+    fn follow(&self, names: Option<Vec<String>>) {
+        let shard = self.0.now();
+        let Some(server) = shard.door.sign_in().cloned() else { return };
+        let now_ms = shard.door.unix_ms();
+        transport::task::spawn(async move { server.follow(names, now_ms).await });
+    }
+}
+
+impl ChangeWatch for GatewaySignIns {
     fn changed(&self, names: &[String]) {
         self.follow(Some(names.to_vec()));
     }

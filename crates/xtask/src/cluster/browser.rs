@@ -11,6 +11,8 @@ use std::time::Instant;
 pub(super) struct Browser {
     /// The cookies by name.
     cookies: BTreeMap<String, String>,
+    /// The origin of the pages, if people see another address than that of the replica.
+    origin: Option<String>,
 }
 
 /// A page that was loaded.
@@ -23,6 +25,11 @@ pub(super) struct Page {
 }
 
 impl Browser {
+    /// A browser whose pages have this origin, whatever replica answers.
+    pub(super) fn of_origin(origin: &str) -> Self {
+        Self { origin: Some(origin.to_owned()), ..Self::default() }
+    }
+
     /// Loads a page.
     pub(super) fn get(&mut self, at: SocketAddr, path: &str) -> Result<Page, String> {
         self.send(at, "GET", path, "")
@@ -59,7 +66,7 @@ impl Browser {
     fn send(&mut self, at: SocketAddr, method: &str, path: &str, form: &str) -> Result<Page, String> {
         let cookies: Vec<_> = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let cookies = cookies.join("; ");
-        let origin = format!("http://{at}");
+        let origin = self.origin.clone().unwrap_or_else(|| format!("http://{at}"));
         let headers = [
             ("Accept", "text/html"),
             ("Content-Type", "application/x-www-form-urlencoded"),

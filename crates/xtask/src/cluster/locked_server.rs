@@ -1,11 +1,10 @@
 //! An MCP server that requires its user's consent, with its own authorization server: tokens live for a few seconds, each
 //! refresh token works once, and a second use of one ends the whole consent, as RFC 9700 recommends.
 
+use super::web_server::{Asked, Said, WebServer, parameter};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,18 +15,13 @@ pub(super) const LIFE: Duration = Duration::from_secs(6);
 /// The time that the authorization server takes to issue tokens, so that renewals at the same time would overlap.
 const SLOW: Duration = Duration::from_millis(300);
 
-/// The time for which a request may be read or answered.
-const PATIENCE: Duration = Duration::from_secs(10);
-
-/// The longest accepted body.
-const LONGEST: usize = 1 << 20;
-
 /// The server, which runs until it is dropped.
 #[derive(Debug)]
 pub(super) struct LockedServer {
     pub(super) address: SocketAddr,
     book: Arc<Mutex<Book>>,
-    is_over: Arc<AtomicBool>,
+    /// The server ends with it.
+    _web: WebServer,
 }
 
 /// The state of the authorization server.
@@ -44,36 +38,13 @@ struct Book {
     reused: u32,
 }
 
-/// A request.
-struct Asked {
-    method: String,
-    path: String,
-    query: String,
-    token: String,
-    body: String,
-}
-
-/// An answer: its status, an additional header, and its body.
-type Said = (u16, String, String);
-
 impl LockedServer {
     /// Starts the server.
     pub(super) fn start() -> Result<Self, String> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| error.to_string())?;
-        let address = listener.local_addr().map_err(|error| error.to_string())?;
-        let server = Self { address, book: Arc::default(), is_over: Arc::default() };
-        let (book, is_over) = (server.book.clone(), server.is_over.clone());
-        thread::spawn(move || {
-            for stream in listener.incoming().map_while(Result::ok) {
-                if is_over.load(Ordering::Relaxed) {
-                    return;
-                }
-                let book = book.clone();
-                // A client that breaks off concerns nobody else.
-                thread::spawn(move || drop(served(stream, address, &book)));
-            }
-        });
-        Ok(server)
+        let book = Arc::<Mutex<Book>>::default();
+        let own = book.clone();
+        let web = WebServer::start(move |asked, base| answer(asked, base, &own))?;
+        Ok(Self { address: web.address, book, _web: web })
     }
 
     /// The number of renewals, and the number of refresh tokens that were used twice.
@@ -83,58 +54,8 @@ impl LockedServer {
     }
 }
 
-impl Drop for LockedServer {
-    fn drop(&mut self) {
-        self.is_over.store(true, Ordering::Relaxed);
-        // This wakes the thread that accepts connections.
-        let _ = TcpStream::connect(self.address);
-    }
-}
-
 fn locked(book: &Mutex<Book>) -> MutexGuard<'_, Book> {
     book.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn served(stream: TcpStream, address: SocketAddr, book: &Mutex<Book>) -> io::Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
-    let mut input = BufReader::new(stream);
-    let asked = read(&mut input)?;
-    let (status, header, body) = answer(&asked, &format!("http://{address}"), book);
-    let length = body.len();
-    let head = format!("HTTP/1.1 {status} -\r\nContent-Length: {length}\r\nConnection: close\r\n{header}");
-    input.get_mut().write_all(format!("{head}Content-Type: application/json\r\n\r\n{body}").as_bytes())
-}
-
-fn read(input: &mut BufReader<TcpStream>) -> io::Result<Asked> {
-    let mut line = String::new();
-    input.read_line(&mut line)?;
-    let mut words = line.split(' ').map(str::to_owned);
-    let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let (mut token, mut length) = (String::new(), 0);
-    loop {
-        let mut line = String::new();
-        if input.read_line(&mut line)? == 0 || line.trim().is_empty() {
-            break;
-        }
-        let (name, value) = line.split_once(':').unwrap_or((&line, ""));
-        match name.to_ascii_lowercase().as_str() {
-            "authorization" => value.trim().trim_start_matches("Bearer ").clone_into(&mut token),
-            "content-length" => length = value.trim().parse().unwrap_or(0),
-            _ => {}
-        }
-    }
-    let mut body = vec![0; length.min(LONGEST)];
-    input.read_exact(&mut body)?;
-    let (path, query) = target.split_once('?').unwrap_or((&target, ""));
-    let body = String::from_utf8_lossy(&body).into_owned();
-    Ok(Asked { method, path: path.to_owned(), query: query.to_owned(), token, body })
-}
-
-/// The value of a parameter, as it is written. The parameters that are read here need no decoding.
-fn parameter<'a>(text: &'a str, name: &str) -> &'a str {
-    let mut pairs = text.split('&').filter_map(|pair| pair.split_once('='));
-    pairs.find(|(key, _)| *key == name).map_or("", |(_, value)| value)
 }
 
 fn answer(asked: &Asked, base: &str, book: &Mutex<Book>) -> Said {

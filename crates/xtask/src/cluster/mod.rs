@@ -14,6 +14,7 @@
 //! | `admin_api` | requests to the management API |
 //! | `browser` | a browser on the admin pages |
 //! | `balancer` | nginx and `HAProxy` |
+//! | `web_server` | a small HTTP server |
 //! | `locked_server` | a server that requires its user's consent |
 //! | `load` | clients that call without a pause, and the evaluation of their calls |
 
@@ -27,6 +28,7 @@ mod locked_server;
 mod redis;
 mod replica;
 mod rig;
+mod web_server;
 
 use crate::conformance::build;
 use crate::root::Programs;

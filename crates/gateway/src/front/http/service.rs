@@ -305,7 +305,7 @@ impl OAuthPart {
             };
         }
         match self {
-            Self::SignIn(server) => login::respond(shard, &server, request, peer).await,
+            Self::SignIn(server) => login::respond((shard, is_passed_on), &server, request, peer).await,
             Self::ConsentBack => consent::callback(shard, &request).await,
             Self::ConsentDocument(document) => consent::client_document(request.method(), document),
             Self::ConsentStart => consent::start(shard, request, peer).await,

@@ -12,6 +12,7 @@ mod managed;
 mod operators;
 mod passed_on;
 mod rotation;
+mod sign_ins;
 mod stopped_store;
 mod store_user;
 mod unfit;
@@ -22,6 +23,7 @@ use super::case::Case;
 pub(super) fn all() -> Vec<Case> {
     [
         lost_store::ALL,
+        sign_ins::ALL,
         consents::ALL,
         managed::ALL,
         operators::ALL,
