@@ -64,8 +64,9 @@ impl SharedChanges {
     /// Compares the changes with the store. Errors are logged once.
     pub(super) async fn look(&mut self, thread: &Thread, kept: Option<&ChangesFile>) {
         self.next_look = Instant::now() + LOOK_EVERY;
-        if let Err(why) = self.compare(thread, kept).await {
-            tracing::debug!("cannot compare the changes of the cluster: {why}");
+        match self.compare(thread, kept).await {
+            Ok(()) => *thread.now().gateway.process.unfit_changes.lock() = None,
+            Err(why) => tracing::debug!("cannot compare the changes of the cluster: {why}"),
         }
     }
 
@@ -132,6 +133,7 @@ impl SharedChanges {
             );
             let unfit = UnfitChanges { mark, why };
             let refusal = unfit.refusal();
+            *thread.now().gateway.process.unfit_changes.lock() = Some(unfit.why.clone());
             self.unfit = Some(unfit);
             refusal
         })?;
