@@ -261,7 +261,12 @@ impl AuthorizationServer {
         }
         let Some(shared) = self.shared() else { return };
         let all = self.grants.with(|file| file.grants()).await.unwrap_or_default();
-        for grant in all.into_iter().filter(|grant| grant.ended_ms.is_none()) {
+        for grant in all {
+            if grant.ended_ms.is_some() {
+                // The others may not know this end yet.
+                self.tell_end(&grant.id, now_ms).await;
+                continue;
+            }
             let found = shared.read(&grant_name(&grant.id)).await;
             let done = match found {
                 Ok(SharedText { text: Some(_), .. }) => self.pull(&grant.id).await.map(drop),

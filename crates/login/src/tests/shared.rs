@@ -159,6 +159,22 @@ async fn without_the_store_nothing_is_issued_and_known_tokens_stay_valid() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_end_that_nobody_heard_of_is_told_when_everything_is_compared() {
+    let (store, one, other) = two();
+    let (access, _) = signed_in(&one, &other).await;
+    other.server.account(&access, other.now()).await.unwrap();
+    store.is_away.store(true, Ordering::SeqCst);
+    let id = one.server.list().await.unwrap()[0].id.clone();
+    assert_eq!(one.server.end(&id, one.now()).await, Ok(true));
+    // The gateway was started again meanwhile.
+    one.server.unshared.lock().clear();
+    store.is_away.store(false, Ordering::SeqCst);
+    one.server.follow(None, one.now()).await;
+    heard(&store, &other).await;
+    assert_eq!(other.server.account(&access, other.now()).await.unwrap_err(), AccountFault::Ended);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_sign_in_that_the_others_cannot_get_is_refused_and_its_password_deleted() {
     let (store, one, _other) = two();
     let client = one.registered().await;
