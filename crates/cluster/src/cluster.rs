@@ -15,7 +15,8 @@ use transport::task::spawn;
 use crate::families::StoreKeys;
 use crate::following::follow;
 use crate::homes::{self, FoundHome, Home, HomeOwner, KnownHomes};
-use crate::member::{SharedKeys, SharedSessions};
+use crate::logins::LoginEnds;
+use crate::member::{ChangeWatch, SharedKeys, SharedLogins, SharedSessions};
 use crate::peer_table::PeerTable;
 use crate::peers::{self, PassedOn, Peer};
 use crate::publishing::publish;
@@ -49,6 +50,11 @@ pub(crate) struct Membership {
     /// The time at which the list of replicas was last read because of an unknown number.
     read: tokio::sync::Mutex<Option<Instant>>,
     pub(crate) homes: KnownHomes,
+    /// Notified when the managed configuration may have changed.
+    pub(crate) managed: Notify,
+    pub(crate) logins: Mutex<LoginEnds>,
+    /// The time at which everything was last compared with the store.
+    pub(crate) settled: Mutex<Option<Instant>>,
     pub(crate) outbox: Mutex<SessionOutbox>,
     /// Notified of changes in the outbox.
     pub(crate) waiting: Notify,
@@ -56,11 +62,14 @@ pub(crate) struct Membership {
     pub(crate) session_life: Mutex<Duration>,
     pub(crate) sessions: Arc<dyn SharedSessions>,
     pub(crate) api_keys: Option<Arc<dyn SharedKeys>>,
+    pub(crate) operators: Arc<dyn SharedLogins>,
+    pub(crate) consents: Arc<dyn ChangeWatch>,
+    pub(crate) sign_ins: Arc<dyn ChangeWatch>,
 }
 
 /// A replica in its cluster. Dropping it ends its tasks.
 pub struct Cluster {
-    membership: Arc<Membership>,
+    pub(crate) membership: Arc<Membership>,
     tasks: Vec<JoinHandle<()>>,
 }
 
@@ -70,6 +79,12 @@ pub struct ClusterMembers {
     pub sessions: Arc<dyn SharedSessions>,
     /// The API keys; `None` if no API key is accepted.
     pub keys: Option<Arc<dyn SharedKeys>>,
+    /// The attempts of operators to log in.
+    pub operators: Arc<dyn SharedLogins>,
+    /// The consents of users to servers.
+    pub consents: Arc<dyn ChangeWatch>,
+    /// The sign-ins of people.
+    pub sign_ins: Arc<dyn ChangeWatch>,
 }
 
 impl Cluster {
@@ -90,6 +105,12 @@ impl Cluster {
             peers: PeerTable::default(),
             read: tokio::sync::Mutex::default(),
             homes: KnownHomes::default(),
+            managed: Notify::new(),
+            logins: Mutex::default(),
+            settled: Mutex::default(),
+            consents: members.consents,
+            sign_ins: members.sign_ins,
+            operators: members.operators,
             outbox: Mutex::default(),
             waiting: Notify::new(),
             session_life: Mutex::new(settings.session_life),
@@ -146,6 +167,11 @@ impl Cluster {
     /// Changes the time for which sessions are kept after their last use.
     pub fn keep_sessions_for(&self, life: Duration) {
         *self.membership.session_life.lock() = life;
+    }
+
+    /// Returns the prefix of all key names in the store, which is the name of the cluster.
+    pub fn prefix(&self) -> &str {
+        self.membership.keys.prefix()
     }
 
     /// Returns the description of this replica.
@@ -295,6 +321,7 @@ impl Cluster {
         let membership = &self.membership;
         let left = async {
             while !membership.outbox.lock().is_empty() && membership.publish_once().await.is_ok() {}
+            let _ = membership.write_logins().await;
             membership.sign_off().await;
         };
         // The store forgets the replica by itself after some seconds.

@@ -8,6 +8,12 @@
 //! | `replicas` | the ids of replicas, by the time of their last heartbeat | [`REPLICA_LIFE`] after it |
 //! | `replica:ID` | a replica's description of itself | [`REPLICA_LIFE`] after its last heartbeat |
 //! | `keys` | the API keys, by their digests | never |
+//! | `changes` | the managed configuration, with its version | never |
+//! | `consent:NAME` | the tokens of a consent, with their version | half a year after the last change |
+//! | `consent-lock:NAME` | the replica that renews the tokens of a consent | after a minute |
+//! | `logins` | the ends of operators' logins | never; ends that no longer matter are removed |
+//! | `sign-in:NAME` | grants with their tokens, clients, uses of tokens | with the grant, the client or the token |
+//! | `used:NAME` | the use of a thing that works once | with the thing |
 //! | `session:ID` | what a client has sent in its session | with the session |
 //! | `home:OWNER` | the replica that has the process of an owner | two hours after its last use |
 //! | `ended:ID` | the end of a session | an hour after the session would have expired |
@@ -33,6 +39,11 @@ impl StoreKeys {
         Self { prefix: prefix.into() }
     }
 
+    /// The prefix of all keys.
+    pub(crate) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
     /// The key of the random number by which replicas detect that the store has lost its data.
     pub(crate) fn epoch(&self) -> String {
         self.key("epoch")
@@ -56,6 +67,36 @@ impl StoreKeys {
     /// The store's key for the API keys.
     pub(crate) fn api_keys(&self) -> String {
         self.key("keys")
+    }
+
+    /// The key of the managed configuration.
+    pub(crate) fn changes(&self) -> String {
+        self.key("changes")
+    }
+
+    /// The key of a consent.
+    pub(crate) fn consent(&self, name: &str) -> String {
+        self.key(&format!("consent:{name}"))
+    }
+
+    /// The key of the lock of a consent.
+    pub(crate) fn consent_lock(&self, name: &str) -> String {
+        self.key(&format!("consent-lock:{name}"))
+    }
+
+    /// The key of a document about signing in.
+    pub(crate) fn sign_in(&self, name: &str) -> String {
+        self.key(&format!("sign-in:{name}"))
+    }
+
+    /// The key of the ends of operators' logins.
+    pub(crate) fn logins(&self) -> String {
+        self.key("logins")
+    }
+
+    /// The key of the use of a thing that works once.
+    pub(crate) fn used(&self, name: &str) -> String {
+        self.key(&format!("used:{name}"))
     }
 
     /// The key of an open session.

@@ -89,6 +89,7 @@ pub(crate) async fn follow(membership: Arc<Membership>) {
         }
         if !follower.membership.store.health().is_ready() {
             follower.membership.replicas.store(Arc::default());
+            *follower.membership.settled.lock() = None;
             continue;
         }
         if let Err(error) = follower.step().await {
@@ -113,6 +114,7 @@ impl ClusterFollower {
         if !self.is_joined {
             self.membership.peers.joined(std::time::Instant::now());
             self.join().await?;
+            self.membership.join_logins().await?;
             self.is_joined = true;
             self.next_beat = Instant::now();
         }
@@ -122,6 +124,7 @@ impl ClusterFollower {
             // An announcement can be lost.
             self.has_news = true;
         }
+        self.membership.write_logins().await?;
         if self.has_news {
             self.read_notices().await?;
             self.has_news = false;
@@ -168,6 +171,10 @@ impl ClusterFollower {
             self.check_sessions().await?;
         }
         self.position = position;
+        self.membership.managed.notify_one();
+        *self.membership.settled.lock() = Some(std::time::Instant::now());
+        self.membership.consents.joined();
+        self.membership.sign_ins.joined();
         Ok(())
     }
 
@@ -189,7 +196,8 @@ impl ClusterFollower {
     }
 
     async fn read_notices(&mut self) -> Result<(), StoreError> {
-        let Membership { store, keys, values, sessions, .. } = &*self.membership;
+        let Membership { store, keys, values, sessions, managed, me, consents, sign_ins, .. } =
+            &*self.membership;
         loop {
             let reply = store.one(notices::read_after(keys, &self.position.notice), WRITE).await?;
             let read = notices::notices(keys, values, &reply);
@@ -203,6 +211,13 @@ impl ClusterFollower {
                         if let Some(exchange) = &mut self.exchange {
                             exchange.take(records).await;
                         }
+                    }
+                    Notice::Changes => managed.notify_one(),
+                    Notice::Consents(names) => consents.changed(&names),
+                    Notice::SignIns(names) => sign_ins.changed(&names),
+                    Notice::Logins(news) => {
+                        let attempts = self.membership.logins.lock().take_news(news, &me.id, now_ms());
+                        self.membership.operators.attempted(&attempts);
                     }
                 }
             }

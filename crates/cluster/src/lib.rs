@@ -6,9 +6,11 @@
 //! | `cluster` | a replica's membership: the functions that the gateway calls |
 //! | `following` | the task that reads notices, compares API keys, and sends the replica's heartbeats |
 //! | `publishing` | the task that writes changes of sessions |
+//! | `documents` | documents with versions, which are replaced by compare and set (pure) |
+//! | `login_exchange` | the exchange of logins with the other replicas |
 //! | `settings` | the settings of a replica |
 //! | `member` | what the gateway provides |
-//! | `sessions`, `api_keys`, `replicas`, `homes`, `notices` | what is shared: each as commands and replies (pure) |
+//! | `sessions`, `api_keys`, `managed`, `consents`, `sign_ins`, `logins`, `single_use`, `replicas`, `homes`, `notices` | what is shared: each as commands and replies (pure) |
 //! | [`peers`], `peer_door`, `peer_table` | requests that a replica passes on to another; its address and key for them; the known replicas |
 //! | `families` | the names in the store, as a table |
 //! | `sealed` | values under the key ring |
@@ -17,9 +19,14 @@
 
 mod api_keys;
 mod cluster;
+mod consents;
+mod documents;
 mod families;
 mod following;
 mod homes;
+mod login_exchange;
+mod logins;
+mod managed;
 mod member;
 mod notices;
 mod peer_door;
@@ -31,13 +38,18 @@ mod resp;
 mod sealed;
 mod sessions;
 mod settings;
+mod sign_ins;
+mod single_use;
 #[cfg(test)]
 mod testing;
 mod valkey;
 
 pub use cluster::{Cluster, ClusterMembers};
+pub use consents::ConsentLock;
+pub use documents::{DocumentVersion, StoredDocument, VersionedDocument};
 pub use homes::HomeOwner;
-pub use member::{SharedKeys, SharedSessions};
+pub use logins::{LoginAttempt, LoginMark};
+pub use member::{ChangeWatch, SharedKeys, SharedLogins, SharedSessions};
 pub use peer_door::PeerDoor;
 pub use replicas::Replica;
 pub use sealed::ValueSealer;

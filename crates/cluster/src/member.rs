@@ -3,6 +3,8 @@
 use store::keys::KeyRecord;
 use store::sessions::SessionKey;
 
+use crate::logins::LoginAttempt;
+
 /// The sessions of a gateway.
 pub trait SharedSessions: Send + Sync {
     /// Ends those of the given sessions that are in memory; they have ended at another replica.
@@ -13,6 +15,21 @@ pub trait SharedSessions: Send + Sync {
 
     /// Writes all sessions in memory, and all known ends of sessions, to a store that has lost its data.
     fn store_again(&self);
+}
+
+/// Documents of a gateway that others change, too: consents, or sign-ins.
+pub trait ChangeWatch: Send + Sync {
+    /// Compares the documents with these names with the store, because they have changed there.
+    fn changed(&self, names: &[String]);
+
+    /// Compares all documents with the store, because the connection to it was lost.
+    fn joined(&self);
+}
+
+/// The operators of a gateway.
+pub trait SharedLogins: Send + Sync {
+    /// Counts the attempts to log in that were made at another replica.
+    fn attempted(&self, attempts: &[LoginAttempt]);
 }
 
 /// The API keys of a gateway. Its methods block.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use store::keys::KeyRecord;
 
 use crate::families::{MOST_NOTICES, StoreKeys};
+use crate::logins::LoginNews;
 use crate::resp::{StoreCommand, StoreReply};
 use crate::sealed::SealedValues;
 
@@ -23,6 +24,14 @@ pub(crate) enum Notice {
     SessionsEnded(Vec<String>),
     /// These API keys were created or revoked.
     Keys(Vec<KeyRecord>),
+    /// The managed configuration was changed.
+    Changes,
+    /// The consents with these names were given, renewed or withdrawn.
+    Consents(Vec<String>),
+    /// The grants with these names began or ended.
+    SignIns(Vec<String>),
+    /// Logins of operators have ended, or were attempted.
+    Logins(LoginNews),
 }
 
 /// Notices that were read, and the position from which to continue.

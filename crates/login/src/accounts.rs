@@ -7,7 +7,6 @@ use store::grants::{StoredGrant, TokenUse};
 use crate::AuthorizationServer;
 use crate::account_fault::AccountFault;
 use crate::confirmations::{Confirmation, RETRY};
-use crate::random;
 use crate::site::{NotConfirmed, SiteAccount};
 
 /// The time between two writes of a grant's last use.
@@ -40,8 +39,7 @@ impl AuthorizationServer {
     /// # Errors
     /// Returns the reason why there is no account behind the token.
     pub async fn account(&self, token: &str, now_ms: u64) -> Result<SignedIn, AccountFault> {
-        let digest = random::digest_of(token);
-        let found = self.grants.with(move |file| file.find(&digest)).await;
+        let found = self.find(token).await;
         let found = found.map_err(|why| AccountFault::Unavailable(why, RETRY))?;
         let found = found.filter(|found| found.token_use == TokenUse::Access && now_ms < found.until_ms);
         let found = found.ok_or(AccountFault::Ended)?;

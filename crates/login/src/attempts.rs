@@ -82,7 +82,7 @@ pub(crate) struct Attempts {
 }
 
 impl Attempts {
-    /// Begins a sign-in.
+    /// Begins a sign-in, in the process with this number.
     ///
     /// # Errors
     /// Returns the reason, for the person.
@@ -90,6 +90,7 @@ impl Attempts {
         &mut self,
         request: AuthorizationRequest,
         address: IpAddr,
+        process: u32,
     ) -> Result<SignInAttempt, &'static str> {
         const NO_RANDOMNESS: &str =
             "The random number generator of Dragoman's operating system failed. Try again later.";
@@ -104,7 +105,10 @@ impl Attempts {
         if self.running.len() >= MOST {
             return Err("Too many people are signing in at the moment. Try again in a few minutes.");
         }
-        let named = || -> Result<_, NoEntropy> { Ok((random::name()?, random::text("")?)) };
+        let named = || -> Result<_, NoEntropy> {
+            let entry = format!("{}{}", random::numbered(process), random::name()?);
+            Ok((entry, random::text("")?))
+        };
         let (entry, mark) = named().map_err(|_| NO_RANDOMNESS)?;
         let attempt =
             SignInAttempt { entry: entry.clone(), mark, request, stage: Stage::Asking, address, begun: now };
@@ -225,7 +229,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_sign_in_belongs_to_its_browser_and_ends() {
         let mut attempts = Attempts::default();
-        let one = attempts.begin(request(), address(1)).unwrap();
+        let one = attempts.begin(request(), address(1), 0).unwrap();
         let cookie = one.cookie(true);
         let pair = cookie.split(';').next().unwrap();
         assert!(pair.starts_with("__Host-") && cookie.ends_with("; Secure"), "{cookie}");
@@ -233,7 +237,7 @@ mod tests {
         for other in [&[][..], &["a=b"], &[&format!("{}x", &pair[..pair.len() - 1])]] {
             assert!(attempts.of(&one.entry, other, true).is_none());
         }
-        let two = attempts.begin(request(), address(1)).unwrap();
+        let two = attempts.begin(request(), address(1), 0).unwrap();
         assert!(attempts.of(&two.entry, &[pair], true).is_none(), "the cookie of another sign-in");
         tokio::time::advance(LIFE).await;
         assert!(attempts.of(&one.entry, &[pair], true).is_none());
@@ -242,15 +246,15 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn one_address_cannot_use_up_all_sign_ins() {
         let mut attempts = Attempts::default();
-        let others = attempts.begin(request(), address(2)).unwrap();
+        let others = attempts.begin(request(), address(2), 0).unwrap();
         for _ in 0..MOST_OF_ADDRESS * 3 {
-            attempts.begin(request(), address(1)).unwrap();
+            attempts.begin(request(), address(1), 0).unwrap();
         }
         assert_eq!(attempts.running.len(), MOST_OF_ADDRESS + 1);
         assert!(attempts.running.contains_key(&others.entry));
         for number in 0..2 * MOST {
             let bytes = u32::try_from(number).unwrap().to_be_bytes();
-            let _ = attempts.begin(request(), IpAddr::from(bytes));
+            let _ = attempts.begin(request(), IpAddr::from(bytes), 0);
         }
         assert_eq!(attempts.running.len(), MOST);
     }
@@ -258,7 +262,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_state_names_one_sign_in_at_a_site() {
         let mut attempts = Attempts::default();
-        let one = attempts.begin(request(), address(1)).unwrap();
+        let one = attempts.begin(request(), address(1), 0).unwrap();
         assert_eq!(attempts.left_with("s"), None);
         let site = SiteAddress::configured("https://a.example").unwrap();
         attempts

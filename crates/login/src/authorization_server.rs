@@ -1,8 +1,9 @@
 //! The authorization server: its settings, and the state of everything in progress.
 
+use std::collections::HashSet;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
+use std::sync::{Arc, OnceLock};
 
 use config::Login;
 use parking_lot::Mutex;
@@ -19,6 +20,7 @@ use crate::metadata;
 use crate::outbound::{Network, Outbound};
 use crate::random::NoEntropy;
 use crate::request_limit::RequestLimit;
+use crate::shared::SharedSignIns;
 use crate::site::SiteReach;
 use crate::site_address::{SiteAddress, SiteRules};
 
@@ -45,6 +47,12 @@ pub struct AuthorizationServer {
     /// The time of the next cleanup; `None` if it is due now.
     pub(crate) next_tidying: Mutex<Option<Instant>>,
     pub(crate) is_tidying: AtomicBool,
+    /// The storage that several gateways share; empty for a gateway that works alone.
+    pub(crate) shared: OnceLock<Arc<dyn SharedSignIns>>,
+    /// The number by which the other gateways recognize this process; 0 without other gateways.
+    pub(crate) process: AtomicU32,
+    /// The grants that have ended, which the other gateways do not know yet.
+    pub(crate) unshared: Mutex<HashSet<String>>,
 }
 
 impl AuthorizationServer {
@@ -78,6 +86,9 @@ impl AuthorizationServer {
             runs: AtomicUsize::new(0),
             next_tidying: Mutex::default(),
             is_tidying: AtomicBool::new(false),
+            shared: OnceLock::new(),
+            process: AtomicU32::new(0),
+            unshared: Mutex::default(),
         })
     }
 

@@ -53,7 +53,7 @@ pub(crate) enum Exchanged {
 }
 
 impl Codes {
-    /// Creates a code for a grant.
+    /// Creates a code for a grant, in the process with this number.
     ///
     /// # Errors
     /// Fails if the operating system's random number generator fails.
@@ -61,8 +61,9 @@ impl Codes {
         &mut self,
         grant: &str,
         (client, redirect_uri, challenge): (&str, &str, &str),
+        process: u32,
     ) -> Result<SecretString, NoEntropy> {
-        let (now, text) = (Instant::now(), random::text("")?);
+        let (now, text) = (Instant::now(), random::text(&random::numbered(process))?);
         self.0.retain(|_, code| now < code.made + REMEMBERED);
         if self.0.len() >= MOST
             && let Some(oldest) = self.0.iter().min_by_key(|(_, code)| code.made).map(|(digest, _)| *digest)
@@ -111,7 +112,7 @@ mod tests {
     const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
     fn made(codes: &mut Codes) -> String {
-        codes.make("g", ("c", "https://a.example/", CHALLENGE)).unwrap().expose_secret().to_owned()
+        codes.make("g", ("c", "https://a.example/", CHALLENGE), 0).unwrap().expose_secret().to_owned()
     }
 
     fn proof(code: &str) -> CodeProof<'_> {

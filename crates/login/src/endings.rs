@@ -88,25 +88,23 @@ impl AuthorizationServer {
         let ended = self.grants.with(move |file| file.end(&own, now_ms)).await?;
         if let Some(grant) = &ended {
             self.has_ended(grant);
+            self.tell_end(id, now_ms).await;
         }
         Ok(ended.is_some())
     }
 
     /// Ends a grant whose password no longer exists at the site.
     pub(crate) async fn forget(&self, id: &str, now_ms: u64) {
-        let own = id.to_owned();
-        let ended = self.grants.with(move |file| {
-            let ended = file.end(&own, now_ms)?;
-            file.remove(&own)?;
-            Ok(ended)
-        });
         // A failure was logged; the grant stays, and ends at its next use.
-        if let Ok(Some(grant)) = ended.await {
-            self.has_ended(&grant);
+        let is_told = self.end(id, now_ms).await.is_ok() && !self.unshared.lock().contains(id);
+        if is_told {
+            let own = id.to_owned();
+            // A failure was logged; the next cleanup removes the grant.
+            let _ = self.grants.with(move |file| file.remove(&own)).await;
         }
     }
 
-    fn has_ended(&self, grant: &StoredGrant) {
+    pub(crate) fn has_ended(&self, grant: &StoredGrant) {
         self.confirmations.lock().forget(&grant.id);
         self.ended.lock().note(random::digest_of(grant.password.expose_secret()));
         self.endings.fetch_add(1, Ordering::Release);
@@ -147,8 +145,18 @@ impl AuthorizationServer {
     pub(crate) async fn tidy(&self, now_ms: u64) {
         let idle_ms = u64::try_from(self.settings.idle.as_millis()).unwrap_or(u64::MAX);
         let before = now_ms.saturating_sub(idle_ms);
-        let swept =
-            self.grants.with(move |file| file.sweep(before, now_ms).and_then(|_| file.grants())).await;
+        self.tell_unshared(now_ms).await;
+        let swept = match self.swept_together(before, now_ms).await {
+            Ok(()) => {
+                self.grants.with(move |file| file.sweep(before, now_ms).and_then(|_| file.grants())).await
+            }
+            Err(why) => {
+                tracing::debug!(
+                    "unused sign-ins do not end now, because another gateway may use them: {why}"
+                );
+                self.grants.with(|file| file.grants()).await
+            }
+        };
         let mut ended: Vec<StoredGrant> = swept.unwrap_or_default();
         ended.retain(|grant| grant.ended_ms.is_some());
         // Each run begins at another grant and asks each site once, so that a site that does not answer does not hold up the
@@ -162,6 +170,20 @@ impl AuthorizationServer {
             self.delete_password(grant, now_ms).await;
         }
         self.delete_abandoned().await;
+    }
+
+    /// Ends the grants that were used at no gateway for too long.
+    async fn swept_together(&self, before_ms: u64, now_ms: u64) -> Result<(), String> {
+        if self.shared.get().is_none() {
+            return Ok(());
+        }
+        for grant in self.grants.with(move |file| file.due(before_ms, now_ms)).await? {
+            self.pull(&grant).await?;
+        }
+        for grant in self.grants.with(move |file| file.due(before_ms, now_ms)).await? {
+            self.end(&grant, now_ms).await?;
+        }
+        Ok(())
     }
 
     /// Deletes the password of a sign-in that was not finished; `id` is the password's id at the site, if it is known.
@@ -209,7 +231,7 @@ impl AuthorizationServer {
             tracing::warn!(%site, %user, "cannot delete the application password of an ended sign-in; the user can delete it in \
                 their WordPress profile");
         }
-        if is_gone || is_late {
+        if (is_gone || is_late) && !self.unshared.lock().contains(&grant.id) {
             // A failure was logged; the next run tries again.
             let _ = self.grants.with(move |file| file.remove(&grant.id)).await;
         } else {

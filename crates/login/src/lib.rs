@@ -18,6 +18,7 @@
 //! | `accounts`, `account_fault` | the account behind an access token, or the reason why there is none |
 //! | `confirmations` | the sites' last answers about accounts, and who asks a site next |
 //! | `endings` | grants that have ended, and sign-ins that were not finished: their passwords are deleted at the site |
+//! | `shared` | sign-ins that several gateways share |
 //! | `grant_file` | the file of grants, which is never used on the threads that serve requests |
 //! | `page` | the pages that people see |
 //! | `outbound` | requests to sites, and to addresses of clients' documents |
@@ -45,6 +46,7 @@ mod registration;
 mod request_limit;
 mod response;
 mod routes;
+mod shared;
 mod signing_in;
 mod site;
 mod site_address;
@@ -55,6 +57,7 @@ pub use accounts::SignedIn;
 pub use authorization_server::AuthorizationServer;
 pub use endings::ListedGrant;
 pub use routes::EndpointRequest;
+pub use shared::{SharedSignIns, SharedText, Sharing};
 pub use tokens::is_access_token;
 
 #[cfg(test)]

@@ -13,6 +13,14 @@ use subtle::ConstantTimeEq as _;
 #[error("the operating system's random number generator failed")]
 pub(crate) struct NoEntropy;
 
+/// The length of the mark of a token.
+pub(crate) const MARK: usize = 4;
+/// The length of a random text without its mark, and of a random name.
+pub(crate) const LENGTH: usize = 43;
+pub(crate) const NAME: usize = 16;
+/// The number of digits of a process's number in a text.
+const DIGITS: usize = 8;
+
 /// Returns random bytes from the operating system.
 pub(crate) fn bytes<const N: usize>() -> Result<[u8; N], NoEntropy> {
     let mut bytes = [0; N];
@@ -28,6 +36,18 @@ pub(crate) fn text(mark: &str) -> Result<SecretString, NoEntropy> {
 /// Returns a random name of 16 characters, which is not secret.
 pub(crate) fn name() -> Result<String, NoEntropy> {
     Ok(BASE64_URL_SAFE_NO_PAD.encode(bytes::<12>()?))
+}
+
+/// Adds the number of a process to the mark of a text; 0 stands for a process without a number.
+pub(crate) fn numbered(process: u32) -> String {
+    if process == 0 { String::new() } else { format!("{process:08x}") }
+}
+
+/// Returns the number of a process in a text whose random part has this length. Anybody can make up such a text.
+pub(crate) fn process_in(text: &str, length: usize) -> Option<u32> {
+    let digits = text.get(..DIGITS).filter(|_| text.len() == length + DIGITS)?;
+    let are_digits = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    u32::from_str_radix(digits, 16).ok().filter(|_| are_digits)
 }
 
 /// Returns the SHA-256 digest of a text.

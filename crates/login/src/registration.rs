@@ -35,8 +35,15 @@ pub(crate) async fn register(server: &AuthorizationServer, body: &[u8], now_ms: 
     client.response_types = Some(vec!["code".to_owned()]);
     let Ok(metadata) = serde_json::to_string(&client) else { return response::unavailable() };
     let id = client.client_id.clone();
-    let stored = server.grants.with(move |file| file.register(&id, &metadata, now_ms)).await;
+    let (own, text) = (id.clone(), metadata.clone());
+    let stored = server.grants.with(move |file| file.register(&own, &text, now_ms)).await;
     if stored.is_err() {
+        return response::unavailable();
+    }
+    if let Err(why) = server.share_client(&id, metadata).await {
+        tracing::warn!(
+            "a client cannot register, because the gateways of the cluster cannot share it: {why}"
+        );
         return response::unavailable();
     }
     let mut shown = json!(client);
@@ -61,6 +68,19 @@ pub(crate) async fn registered(
         return Err(unknown());
     }
     let own = id.to_owned();
-    let found = server.grants.with(move |file| file.client(&own, now_ms)).await?;
+    let mut found = server.grants.with(move |file| file.client(&own, now_ms)).await?;
+    if found.is_none()
+        && let Some(metadata) = server.client_elsewhere(id).await.map_err(|why| no_answer(&why))?
+    {
+        let (own, text) = (id.to_owned(), metadata.clone());
+        server.grants.with(move |file| file.register(&own, &text, now_ms)).await?;
+        found = Some(metadata);
+    }
     found.and_then(|metadata| serde_json::from_str(&metadata).ok()).ok_or_else(unknown)
+}
+
+/// Returns the message if the other gateways cannot be asked for a client.
+fn no_answer(why: &str) -> String {
+    tracing::warn!("cannot find out if a client has registered at another gateway: {why}");
+    "Dragoman cannot find out at the moment which client this is. Try again in a minute".to_owned()
 }

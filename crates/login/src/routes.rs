@@ -8,8 +8,10 @@ use http::header::{CONTENT_TYPE, COOKIE, HeaderMap, ORIGIN};
 use http::{Method, StatusCode};
 
 use crate::AuthorizationServer;
+use crate::authorization_request::RequestParameters;
 use crate::metadata;
 use crate::page;
+use crate::random;
 use crate::registration;
 use crate::response::{self, Reply};
 use crate::signing_in::{self, Browser};
@@ -48,6 +50,20 @@ impl AuthorizationServer {
                 | signing_in::CALLBACK
         ) || path.starts_with(SIGN_IN)
             || under(path, metadata::SERVER).is_some()
+    }
+
+    /// Returns the number of the process at which the sign-in of a request began, given the path, the query and the form. That
+    /// process has what is needed to answer.
+    pub fn process_of(path: &str, query: &str, form: &[u8]) -> Option<u32> {
+        let parameter = |text: &str, name: &str| {
+            let parameters = RequestParameters::read(text).ok()?;
+            parameters.get(name).and_then(|value| random::process_in(value, random::LENGTH))
+        };
+        match path {
+            signing_in::CALLBACK => parameter(query, "state"),
+            metadata::TOKEN => parameter(&String::from_utf8_lossy(form), "code"),
+            _ => random::process_in(path.strip_prefix(SIGN_IN)?, random::NAME),
+        }
     }
 
     /// Returns the path of the resource whose metadata is at `path`; an empty text means the whole gateway.

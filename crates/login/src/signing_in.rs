@@ -74,7 +74,7 @@ pub(crate) async fn authorize(server: &AuthorizationServer, query: &str, browser
             );
         }
     };
-    let begun = server.attempts.lock().begin(request, browser.address);
+    let begun = server.attempts.lock().begin(request, browser.address, server.process());
     match begun {
         Ok(attempt) => {
             let reply = question(server, StatusCode::OK, &attempt, "", None);
@@ -145,7 +145,8 @@ pub(crate) async fn leave(
         Err(SiteFault::Moved(to)) => return again(&to, &SiteFault::Moved(to.clone()).to_string()),
         Err(SiteFault::Unusable(why)) => return again(typed, &why),
     };
-    let Ok(state) = random::text("") else { return response::unavailable() };
+    let process = random::numbered(server.process());
+    let Ok(state) = random::text(&process) else { return response::unavailable() };
     let to = approval_url(&approval, &base, &attempt.request.client, &state);
     server.attempts.lock().advance(entry, Stage::AtSite { site, rest, state });
     back(&to)
@@ -277,10 +278,15 @@ async fn begun(
         }
         Err(why) => return Err(not_begun(Some(sentence(&why)))),
     }
+    if let Err(why) = server.share_begun(&id, now_ms).await {
+        return Err(not_begun(Some(why.to_owned())));
+    }
     server.confirmations.lock().note(&id, confirmed.id, confirmed.roles);
     let owner =
         (request.client.client_id.as_str(), request.redirect_uri.as_str(), request.challenge.as_str());
-    let Ok(code) = server.codes.lock().make(&id, owner) else { return Ok(None) };
+    let Ok(code) = server.codes.lock().make(&id, owner, server.process()) else {
+        return Ok(None);
+    };
     tracing::info!(site, user = confirmed.name, client = request.client.name(), "a person has signed in");
     Ok(Some(code))
 }

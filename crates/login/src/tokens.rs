@@ -12,6 +12,7 @@ use crate::codes::{CodeProof, Exchanged};
 use crate::metadata::SCOPE;
 use crate::random;
 use crate::response::{self, Reply};
+use crate::shared::SharedUse;
 
 /// The prefixes of tokens; secret scanners find leaked tokens by them.
 const ACCESS: &str = "dgs_";
@@ -59,30 +60,36 @@ async fn for_code(server: &AuthorizationServer, parameters: &RequestParameters, 
         }
         Exchanged::Invalid => return bad("invalid_grant", "this code is not valid"),
     };
-    let Ok(pair) = TokenPair::new(server, now_ms) else { return response::unavailable() };
-    let rows = pair.rows;
-    match server.grants.with(move |file| file.issue(&grant, &rows)).await {
-        Ok(()) => pair.reply(),
-        Err(_) => response::unavailable(),
+    let Ok(pair) = TokenPair::new(server, &grant, now_ms) else { return response::unavailable() };
+    let (rows, id) = (pair.rows, grant.clone());
+    if server.grants.with(move |file| file.issue(&id, &rows)).await.is_err() {
+        return response::unavailable();
     }
+    shared(server.tell(&grant, now_ms).await, &pair)
 }
 
 async fn renewed(server: &AuthorizationServer, parameters: &RequestParameters, now_ms: u64) -> Reply {
     let (Some(token), Some(client)) = (parameters.get("refresh_token"), parameters.get("client_id")) else {
         return bad("invalid_request", "refresh_token and client_id are required");
     };
-    let digest = random::digest_of(token);
     let invalid = || bad("invalid_grant", "this refresh token is not valid: sign in again");
-    let found = match server.grants.with(move |file| file.find(&digest)).await {
+    let found = match current(server, token).await {
         Ok(Some(found)) => found,
         Ok(None) => return invalid(),
-        Err(_) => return response::unavailable(),
+        Err(why) => return not_shared(&why),
     };
     let FoundToken { grant, token_use, until_ms, spent_ms } = found;
     if token_use != TokenUse::Refresh || until_ms <= now_ms || client != grant.client {
         return invalid();
     }
-    if spent_ms.is_some_and(|spent| spent + GRACE_MS < now_ms) {
+    let is_late = spent_ms.is_some_and(|spent| spent + GRACE_MS < now_ms);
+    let digest = random::digest_of(token);
+    let shared_use = match server.spend(&digest).await {
+        Ok(_) if is_late => SharedUse::Later,
+        Ok(shared_use) => shared_use,
+        Err(why) => return not_shared(&why),
+    };
+    if shared_use == SharedUse::Later {
         tracing::warn!(
             grant = grant.id,
             "a refresh token was used again after it was replaced, so its sign-in has ended"
@@ -90,21 +97,49 @@ async fn renewed(server: &AuthorizationServer, parameters: &RequestParameters, n
         let _ = server.end(&grant.id, now_ms).await;
         return invalid();
     }
-    let Ok(pair) = TokenPair::new(server, now_ms) else { return response::unavailable() };
-    let rows = pair.rows;
-    match server.grants.with(move |file| file.renew((&grant.id, &digest), &rows, now_ms)).await {
-        Ok(_) => pair.reply(),
-        Err(_) => response::unavailable(),
+    let Ok(pair) = TokenPair::new(server, &grant.id, now_ms) else { return response::unavailable() };
+    let (rows, id) = (pair.rows, grant.id.clone());
+    let renewed = server.grants.with(move |file| {
+        if shared_use == SharedUse::Second && spent_ms.is_none() {
+            // Another gateway has just replaced this token.
+            file.exhaust(&digest)?;
+        }
+        file.renew((&id, &digest), &rows, now_ms)
+    });
+    if renewed.await.is_err() {
+        return response::unavailable();
     }
+    shared(server.push(&grant.id, now_ms).await, &pair)
+}
+
+/// Returns a token in its current state, which another gateway may have changed.
+async fn current(server: &AuthorizationServer, token: &str) -> Result<Option<FoundToken>, String> {
+    let Some(found) = server.find(token).await? else { return Ok(None) };
+    server.pull(&found.grant.id).await?;
+    server.find(token).await
+}
+
+/// Returns new tokens once all gateways can know them.
+fn shared(outcome: Result<(), String>, pair: &TokenPair) -> Reply {
+    match outcome {
+        Ok(()) => pair.reply(),
+        Err(why) => not_shared(&why),
+    }
+}
+
+/// Returns the answer if the gateways cannot agree on a sign-in.
+fn not_shared(why: &str) -> Reply {
+    tracing::warn!("tokens are not issued, because the gateways of the cluster cannot share them: {why}");
+    response::unavailable()
 }
 
 /// Answers the revocation of a token. Revoking either token ends the whole grant. The answer for an unknown token
 /// is the same as for a revoked token (RFC 7009, 2.2).
 pub(crate) async fn revoke(server: &AuthorizationServer, form: &[u8], now_ms: u64) -> Reply {
     let form = String::from_utf8_lossy(form);
-    let token = RequestParameters::read(&form).ok().and_then(|all| all.get("token").map(random::digest_of));
-    let Some(digest) = token else { return bad("invalid_request", "token is missing") };
-    let Ok(found) = server.grants.with(move |file| file.find(&digest)).await else {
+    let token = RequestParameters::read(&form).ok().and_then(|all| all.get("token").map(str::to_owned));
+    let Some(token) = token else { return bad("invalid_request", "token is missing") };
+    let Ok(found) = server.find(&token).await else {
         return response::unavailable();
     };
     if let Some(found) = found
@@ -127,8 +162,9 @@ struct TokenPair {
 }
 
 impl TokenPair {
-    fn new(server: &AuthorizationServer, now_ms: u64) -> Result<Self, random::NoEntropy> {
-        let (access, refresh) = (random::text(ACCESS)?, random::text(REFRESH)?);
+    fn new(server: &AuthorizationServer, grant: &str, now_ms: u64) -> Result<Self, random::NoEntropy> {
+        let text = |mark: &str| random::text(&server.token_mark(mark, grant));
+        let (access, refresh) = (text(ACCESS)?, text(REFRESH)?);
         let idle_ms = u64::try_from(server.settings.idle.as_millis()).unwrap_or(u64::MAX);
         let row = |token: &SecretString, token_use, life_ms| NewToken {
             digest: random::digest_of(token.expose_secret()),

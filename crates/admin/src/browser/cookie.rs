@@ -1,16 +1,28 @@
-//! The cookie of an operator's session. This module must not know sessions.
+//! The cookies of an operator's browser: of the session, and of the result of the last form submission. This module must not
+//! know sessions.
 
 use http::HeaderMap;
 use http::header::{COOKIE, HeaderValue};
 
 use super::visit::Transport;
 
-/// Returns the name of the cookie. Browsers accept a cookie with the prefix `__Host-` only over https, only from
+/// The purpose of a cookie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CookieKind {
+    /// The session.
+    Session,
+    /// The result of the last form submission, if the session is carried from one gateway of a cluster to another.
+    Notice,
+}
+
+/// Returns the name of a cookie. Browsers accept a cookie with the prefix `__Host-` only over https, only from
 /// this host, and send it to no other host.
-fn name(transport: Transport) -> &'static str {
-    match transport {
-        Transport::Https => "__Host-dragoman-admin",
-        Transport::Loopback => "dragoman-admin",
+fn name(kind: CookieKind, transport: Transport) -> &'static str {
+    match (kind, transport) {
+        (CookieKind::Session, Transport::Https) => "__Host-dragoman-admin",
+        (CookieKind::Session, Transport::Loopback) => "dragoman-admin",
+        (CookieKind::Notice, Transport::Https) => "__Host-dragoman-notice",
+        (CookieKind::Notice, Transport::Loopback) => "dragoman-notice",
     }
 }
 
@@ -25,25 +37,25 @@ fn attributes(transport: Transport) -> &'static str {
 
 /// Returns the value of the cookie in a request. Returns `None` if there are several such cookies, because an
 /// attacker may have set one of them.
-pub(super) fn read(headers: &HeaderMap, transport: Transport) -> Option<String> {
+pub(super) fn read(kind: CookieKind, headers: &HeaderMap, transport: Transport) -> Option<String> {
     let pairs = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
     let pairs = pairs.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    let mut own = pairs.filter(|(key, _)| *key == name(transport)).map(|(_, value)| value);
+    let mut own = pairs.filter(|(key, _)| *key == name(kind, transport)).map(|(_, value)| value);
     let value = own.next()?;
     (own.next().is_none() && !value.is_empty()).then(|| value.to_owned())
 }
 
 /// Returns the header that sets the cookie.
-pub(super) fn set(value: &str, transport: Transport) -> Option<HeaderValue> {
-    let line = format!("{}={value}; {}", name(transport), attributes(transport));
+pub(super) fn set(kind: CookieKind, value: &str, transport: Transport) -> Option<HeaderValue> {
+    let line = format!("{}={value}; {}", name(kind, transport), attributes(transport));
     let mut line = HeaderValue::from_str(&line).ok()?;
     line.set_sensitive(true);
     Some(line)
 }
 
 /// Returns the header that removes the cookie.
-pub(super) fn removed(transport: Transport) -> Option<HeaderValue> {
-    HeaderValue::from_str(&format!("{}=; {}; Max-Age=0", name(transport), attributes(transport))).ok()
+pub(super) fn removed(kind: CookieKind, transport: Transport) -> Option<HeaderValue> {
+    HeaderValue::from_str(&format!("{}=; {}; Max-Age=0", name(kind, transport), attributes(transport))).ok()
 }
 
 #[cfg(test)]
@@ -55,7 +67,7 @@ mod tests {
         for line in lines {
             headers.append(COOKIE, HeaderValue::from_str(line).unwrap());
         }
-        read(&headers, transport)
+        read(CookieKind::Session, &headers, transport)
     }
 
     #[test]
@@ -77,14 +89,18 @@ mod tests {
     fn cookies_are_for_this_host_and_no_script() {
         let line = |value: HeaderValue| value.to_str().unwrap().to_owned();
         assert_eq!(
-            line(set("v", Transport::Https).unwrap()),
+            line(set(CookieKind::Session, "v", Transport::Https).unwrap()),
             "__Host-dragoman-admin=v; Path=/; Secure; HttpOnly; SameSite=Strict"
         );
         assert_eq!(
-            line(set("v", Transport::Loopback).unwrap()),
+            line(set(CookieKind::Session, "v", Transport::Loopback).unwrap()),
             "dragoman-admin=v; Path=/admin; HttpOnly; SameSite=Strict"
         );
-        assert!(line(removed(Transport::Https).unwrap()).ends_with("; Max-Age=0"));
-        assert!(set("a\nb", Transport::Https).is_none());
+        assert_eq!(
+            line(set(CookieKind::Notice, "v", Transport::Loopback).unwrap()),
+            "dragoman-notice=v; Path=/admin; HttpOnly; SameSite=Strict"
+        );
+        assert!(line(removed(CookieKind::Session, Transport::Https).unwrap()).ends_with("; Max-Age=0"));
+        assert!(set(CookieKind::Session, "a\nb", Transport::Https).is_none());
     }
 }

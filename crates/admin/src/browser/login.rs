@@ -9,6 +9,7 @@ use pages::route;
 use secrecy::SecretString;
 use transport::net::Body;
 
+use super::cookie::CookieKind;
 use super::visit::{Visit, form};
 use super::{cookie, page_reply};
 use gateway::admission::admin::sessions::AdmittedBy;
@@ -16,6 +17,7 @@ use gateway::admission::audit::CallOutcome;
 use gateway::admission::auth::LoginOutcome;
 use gateway::front::http::operators::is_page;
 use gateway::management::audit::{self, ManagementAction};
+use gateway::management::logins::{self, LinkUse};
 use transport::net::Arrived;
 
 /// The number of seconds to wait after a login was refused because too many other logins were being checked.
@@ -88,15 +90,24 @@ pub(super) async fn login(visit: &Visit<'_>, request: Arrived) -> Response<Body>
 }
 
 /// Handles a one-time link. Only a POST uses up the link, because programs that preview links send a GET.
-pub(super) fn enter(visit: &Visit<'_>, secret: &str, method: &Method) -> Response<Body> {
+pub(super) async fn enter(visit: &Visit<'_>, secret: &str, method: &Method) -> Response<Body> {
     if let Some(wait) = locked(visit) {
         return wait;
     }
     if *method == Method::GET {
         return page_reply::page(StatusCode::OK, pages::page::enter());
     }
-    if visit.shard.gateway.process.admin.links.lock().take(secret, Instant::now()) {
-        return opened(visit, AdmittedBy::Link, route::ROOT);
+    match logins::use_link(&visit.shard.gateway, secret).await {
+        LinkUse::First => return opened(visit, AdmittedBy::Link, route::ROOT),
+        LinkUse::Unknown(why) => {
+            tracing::warn!("cannot find out if a one-time link was used before: {why}");
+            let message = "This link cannot be checked now, because the cluster's store is unavailable. Try again later, or let \
+                           `dragoman admin link` print another link, and open it at the same gateway.";
+            let page =
+                page_with(visit, StatusCode::SERVICE_UNAVAILABLE, LoginEntry::default(), Some(message));
+            return later(page, AGAIN);
+        }
+        LinkUse::Invalid => {}
     }
     failed(visit, "POST /admin/enter");
     let message =
@@ -106,9 +117,9 @@ pub(super) fn enter(visit: &Visit<'_>, secret: &str, method: &Method) -> Respons
 
 /// Ends a session.
 pub(super) fn logout(visit: &Visit<'_>, cookie: &str) -> Response<Body> {
-    visit.shard.gateway.process.admin.sessions.lock().close(cookie);
+    logins::close(&visit.shard.gateway, visit.door, cookie);
     let mut response = page_reply::to(route::LOGIN);
-    if let Some(removed) = cookie::removed(visit.transport) {
+    if let Some(removed) = cookie::removed(CookieKind::Session, visit.transport) {
         response.headers_mut().insert(SET_COOKIE, removed);
     }
     response
@@ -133,11 +144,12 @@ fn later(mut response: Response<Body>, seconds: u64) -> Response<Body> {
 
 /// Opens a session.
 fn opened(visit: &Visit<'_>, by: AdmittedBy, next: &str) -> Response<Body> {
-    let state = &visit.shard.gateway.process.admin;
-    state.lockout.lock().succeeded(visit.address);
+    let gateway = &visit.shard.gateway;
+    logins::succeeded(gateway, visit.address);
     let who = by.name();
-    let opened = state.sessions.lock().open(by, visit.door.lifetimes, Instant::now());
-    let Some(cookie) = opened.and_then(|value| cookie::set(&value, visit.transport)) else {
+    let opened = logins::open(gateway, visit.door, by);
+    let Some(cookie) = opened.and_then(|value| cookie::set(CookieKind::Session, &value, visit.transport))
+    else {
         let text = "The operating system's random number generator failed.";
         return page_reply::error(StatusCode::INTERNAL_SERVER_ERROR, "Failed", text, "Try again.");
     };
@@ -149,7 +161,7 @@ fn opened(visit: &Visit<'_>, by: AdmittedBy, next: &str) -> Response<Body> {
 
 /// Counts and records a failed attempt. The name is not recorded, because people type passwords into the wrong field.
 fn failed(visit: &Visit<'_>, asked: &'static str) {
-    let is_locked = visit.shard.gateway.process.admin.lockout.lock().failed(visit.address, Instant::now());
+    let is_locked = logins::failed(&visit.shard.gateway, visit.address);
     let (client, shut) =
         (visit.address, if is_locked { "; the address is locked out for a while" } else { "" });
     tracing::warn!(%client, "a login to the admin pages failed{shut}");

@@ -4,7 +4,8 @@
 //! | file | is for |
 //! |---|---|
 //! | `visit` | one request: its transport, its origin, its session |
-//! | `cookie` | the cookie of a session |
+//! | `cookie` | the cookies of a session |
+//! | `carried_notice` | the result of a form submission, in a cookie |
 //! | `login` | logins with a password or a one-time link; logout |
 //! | `page_table` | the addresses of pages, forms and streams: one row each |
 //! | `page_request`, `page_reply`, `page_stream` | an operator's request; the answers; streams of events |
@@ -12,6 +13,7 @@
 //! | `played_call`, `self_test` | a call that an operator makes; a test that watches a client's first requests |
 //! | `screens/` | one file for each page, which turns the gateway's state into the page's data |
 
+mod carried_notice;
 mod cookie;
 mod login;
 mod page_reply;
@@ -28,7 +30,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderMap, HeaderName, HeaderValue, REFERRER_POLICY,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderMap, HeaderName, HeaderValue, REFERRER_POLICY, SET_COOKIE,
     X_CONTENT_TYPE_OPTIONS,
 };
 use http::{Method, Response};
@@ -36,12 +38,15 @@ use pages::{asset, route};
 use transport::net::Body;
 use upstream::oauth::form::pairs;
 
+use self::carried_notice::{CarriedNotice, NoticeChange};
+use self::cookie::CookieKind;
 use self::page_request::{Fields, PageRequest};
 pub(crate) use self::pages_state::PagesState;
 use self::visit::Visit;
 use gateway::admission::admin::AdminDoor;
 use gateway::front::http::answer;
 use gateway::management::admin_link::ENTER;
+use gateway::management::logins;
 use gateway::process::Shard;
 use transport::net::Arrived;
 
@@ -86,7 +91,7 @@ async fn respond_to(
     match (path, &method) {
         (route::LOGIN, &Method::GET) => login::page(&visit, query.text("next")),
         (route::LOGIN, _) => login::login(&visit, request).await,
-        (path, method) if path.starts_with(ENTER) => login::enter(&visit, &path[ENTER.len()..], method),
+        (path, method) if path.starts_with(ENTER) => login::enter(&visit, &path[ENTER.len()..], method).await,
         (path, _) => admitted((&visit, state), (path, query), request).await,
     }
 }
@@ -124,6 +129,7 @@ async fn admitted(
     let request = PageRequest {
         shard: visit.shard.clone(),
         state: state.clone(),
+        carried: CarriedNotice::new(visit.carried_notice(&session)),
         session,
         cookie,
         address: visit.address,
@@ -133,7 +139,25 @@ async fn admitted(
         query,
         form,
     };
-    (row.run)(&request).await.unwrap_or_else(|refusal| page_reply::failed(&refusal))
+    let mut response = (row.run)(&request).await.unwrap_or_else(|refusal| page_reply::failed(&refusal));
+    set_cookies(visit, request, response.headers_mut());
+    response
+}
+
+/// Sets the cookies that have changed.
+fn set_cookies(visit: &Visit<'_>, request: PageRequest, headers: &mut HeaderMap) {
+    let PageRequest { session, carried, .. } = request;
+    let renewed = session.renewed.as_deref();
+    let renewed = renewed.and_then(|value| cookie::set(CookieKind::Session, value, visit.transport));
+    let notice = match carried.change() {
+        NoticeChange::None => None,
+        NoticeChange::Removed => cookie::removed(CookieKind::Notice, visit.transport),
+        NoticeChange::Set(notice) => logins::seal_notice(&visit.shard.gateway, &session, notice)
+            .and_then(|value| cookie::set(CookieKind::Notice, &value, visit.transport)),
+    };
+    for cookie in renewed.into_iter().chain(notice) {
+        headers.append(SET_COOKIE, cookie);
+    }
 }
 
 /// Adds the headers that protect a page.

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use pages::model::{ForeignText, Notice, PageFrame, Severity};
 
+use super::carried_notice::CarriedNotice;
 use super::pages_state::PagesState;
 use crate::insight::calls;
 use crate::insight::health::AttentionCounts;
@@ -55,6 +56,8 @@ pub(super) struct PageRequest {
     pub(super) state: Arc<PagesState>,
     pub(super) session: FoundSession,
     pub(super) cookie: String,
+    /// The result of a form submission, if a cookie carries it.
+    pub(super) carried: CarriedNotice,
     pub(super) address: IpAddr,
     /// The host with its port, as the browser sees it.
     pub(super) authority: String,
@@ -84,7 +87,16 @@ impl PageRequest {
 
     /// Returns the frame of a page. It contains the result of the last form submission, which is shown only once.
     pub(super) fn frame(&self) -> PageFrame {
-        let notice = self.shard.gateway.process.admin.sessions.lock().take_notice(&self.cookie);
+        let notice = if self.session.is_carried() {
+            self.carried.take()
+        } else {
+            self.shard.gateway.process.admin.sessions.lock().take_notice(&self.cookie)
+        };
+        PageFrame { notice: notice.map(shown), ..self.frame_without_notice() }
+    }
+
+    /// Returns the frame for a part of a page. This frame does not show the result of a form submission.
+    pub(super) fn frame_without_notice(&self) -> PageFrame {
         let counts = AttentionCounts::of(&self.shard);
         PageFrame {
             now: PointInTime::now().0,
@@ -96,22 +108,15 @@ impl PageRequest {
             records_calls: calls::are_recorded(&self.shard),
             failing_servers: counts.failing_servers,
             pending_definitions: counts.pending_definitions,
-            notice: notice.map(shown),
+            notice: None,
         }
-    }
-
-    /// Returns the frame for a part of a page. This frame does not show the result of a form submission.
-    pub(super) fn frame_without_notice(&self) -> PageFrame {
-        let kept = self.shard.gateway.process.admin.sessions.lock().take_notice(&self.cookie);
-        let frame = self.frame();
-        if let Some(notice) = kept {
-            self.tell(notice);
-        }
-        frame
     }
 
     /// Keeps the result of a form submission for the next page of this session.
     pub(super) fn tell(&self, notice: FormNotice) {
+        if self.session.is_carried() {
+            return self.carried.tell(notice);
+        }
         self.shard.gateway.process.admin.sessions.lock().tell(&self.cookie, notice);
     }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http::Response;
@@ -14,9 +14,9 @@ use transport::net::{Body, BodySender};
 
 use super::page_request::PageRequest;
 use super::pages_state::PagesState;
-use gateway::admission::admin::sessions::Lifetimes;
 use gateway::changes::Refusal;
 use gateway::front::http::answer;
+use gateway::management::logins;
 use gateway::process::Thread;
 
 /// The maximum number of open streams of all operators together.
@@ -34,7 +34,6 @@ pub(super) struct PageStream {
     state: Arc<PagesState>,
     pub(super) thread: Arc<Thread>,
     cookie: String,
-    lifetimes: Lifetimes,
 }
 
 impl Drop for PageStream {
@@ -55,13 +54,13 @@ impl PageStream {
             Refusal::new(429, "TOO_MANY_STREAMS", message)
         };
         let shard = &request.shard;
-        let (thread, door) = shard.thread().zip(shard.gateway.admin.clone()).ok_or_else(refused)?;
+        let thread = shard.thread().ok_or_else(refused)?;
         let state = request.state.clone();
         let one_more = |now: usize| (now < MOST).then_some(now + 1);
         state.streams.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).map_err(|_| refused())?;
         let (sender, body) = Body::channel(WAITING);
-        let (cookie, lifetimes) = (request.cookie.clone(), door.lifetimes);
-        Ok((Self { sender, state, thread, cookie, lifetimes }, answer::events(body)))
+        let cookie = request.cookie.clone();
+        Ok((Self { sender, state, thread, cookie }, answer::events(body)))
     }
 
     /// Sends an element; an event is dropped if the browser is too slow.
@@ -75,12 +74,8 @@ impl PageStream {
     /// connection.
     pub(super) fn is_wanted(&self) -> bool {
         let is_open = || {
-            let sessions = self.thread.now().gateway.process.admin.sessions.lock().is_open(
-                &self.cookie,
-                self.lifetimes,
-                Instant::now(),
-            );
-            sessions && self.thread.now().gateway.admin.is_some()
+            let gateway = &self.thread.now().gateway;
+            gateway.admin.as_ref().is_some_and(|door| logins::is_open(gateway, door, &self.cookie))
         };
         drop(self.sender.try_send(Bytes::from_static(KEEP_ALIVE)));
         !self.sender.is_gone() && is_open()

@@ -3,18 +3,19 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::Instant;
 
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use http::{Request, Response, Uri};
 use transport::net::{Body, Incoming};
 use upstream::oauth::form::form_pairs;
 
+use super::cookie::CookieKind;
 use super::page_request::Fields;
 use super::{cookie, page_reply};
 use gateway::admission::admin::AdminDoor;
-use gateway::admission::admin::sessions::FoundSession;
+use gateway::admission::admin::sessions::{FormNotice, FoundSession};
 use gateway::front::http::{body, guard};
+use gateway::management::logins;
 use gateway::process::Shard;
 use transport::net::Arrived;
 
@@ -134,6 +135,8 @@ pub(super) struct Visit<'a> {
     /// The address of the client as trusted proxies report it, or else the address of the connection's peer.
     pub(super) address: IpAddr,
     cookie: Option<String>,
+    /// The cookie with the result of the last form submission.
+    notice: Option<String>,
 }
 
 impl<'a> Visit<'a> {
@@ -172,16 +175,21 @@ impl<'a> Visit<'a> {
             is_own_page: is_own_page(headers, authority),
             authority: authority.unwrap_or_default().to_owned(),
             address: gateway.client_of(peer.ip(), headers).address,
-            cookie: cookie::read(headers, transport),
+            cookie: cookie::read(CookieKind::Session, headers, transport),
+            notice: cookie::read(CookieKind::Notice, headers, transport),
         })
     }
 
     /// Returns the session of the request with the value of its cookie.
     pub(super) fn session(&self) -> Option<(String, FoundSession)> {
         let cookie = self.cookie.clone()?;
-        let mut sessions = self.shard.gateway.process.admin.sessions.lock();
-        let found = sessions.find(&cookie, self.door.lifetimes, Instant::now())?;
+        let found = logins::find(&self.shard.gateway, self.door, &cookie)?;
         Some((cookie, found))
+    }
+
+    /// Returns the result of the last form submission, which a cookie carries.
+    pub(super) fn carried_notice(&self, session: &FoundSession) -> Option<FormNotice> {
+        logins::notice(&self.shard.gateway, session, self.notice.as_deref()?)
     }
 }
 

@@ -81,7 +81,7 @@ pub(crate) fn health(shard: &Arc<Shard>) -> GatewayHealth {
     let mut findings = servers(shard);
     findings.extend(configuration(shard));
     findings.extend(limits(shard));
-    findings.extend(replicas::finding(shard));
+    findings.extend(replicas::findings(shard));
     let uptime = process.started.elapsed();
     let addresses = process.serving.as_ref().map(|serving| serving.addresses()).unwrap_or_default();
     GatewayHealth {

@@ -87,8 +87,19 @@ pub(crate) fn replicas(shard: &Arc<Shard>) -> Result<ReplicaList, Refusal> {
     Ok(ReplicaList { store: StoreConnection::of(cluster), replicas: listed.collect() })
 }
 
-/// Returns the finding that an operator should look at, if the store cannot be used.
-pub(super) fn finding(shard: &Shard) -> Option<HealthFinding> {
+/// Returns the findings that an operator should look at: the store cannot be used, or changes of another gateway are not in
+/// force here.
+pub(super) fn findings(shard: &Shard) -> impl Iterator<Item = HealthFinding> {
+    let unfit = shard.gateway.process.unfit_changes.lock().as_ref().map(|why| HealthFinding {
+        severity: "error",
+        subject: "cluster".to_owned(),
+        message: format!("changes that were made at another gateway are not in force here: {why}"),
+        help: "use the same configuration file and the same version of Dragoman at all gateways".to_owned(),
+    });
+    of_store(shard).into_iter().chain(unfit)
+}
+
+fn of_store(shard: &Shard) -> Option<HealthFinding> {
     let health = shard.session.state.cluster.get()?.health();
     let (severity, message, help) = match &health.state {
         StoreState::Ready(_) => return None,

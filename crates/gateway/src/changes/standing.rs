@@ -1,5 +1,6 @@
 //! The stored changes, and the configuration that results from them.
 
+use cluster::DocumentVersion;
 use config::{Config, Endpoint, Lookup, Profile, Text, ToolSettings, load_over};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -19,6 +20,9 @@ const LONGEST: usize = 4 << 20;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Changes {
+    /// The version of these changes in the cluster; `None` if the cluster does not have them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    version: Option<DocumentVersion>,
     /// Servers in the form of a configuration, or amendments to servers from the file; `null` for a removed server.
     #[serde(default)]
     pub(super) servers: BTreeMap<String, Option<Map<String, Value>>>,
@@ -97,6 +101,12 @@ impl Standing {
         &self.changes
     }
 
+    /// Returns the same changes with another version.
+    pub(crate) fn versioned(mut self, version: Option<DocumentVersion>) -> Self {
+        self.changes.version = version;
+        self
+    }
+
     /// Returns the same changes, applied to another configuration.
     ///
     /// # Errors
@@ -123,6 +133,16 @@ impl Changes {
     /// Returns the reason why the changes cannot be read.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         serde_json::from_str(text).map_err(|e| e.to_string())
+    }
+
+    /// Returns the version of the changes in the cluster.
+    pub(crate) fn version(&self) -> Option<DocumentVersion> {
+        self.version
+    }
+
+    /// Returns true if nothing was changed.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.servers.is_empty() && self.profiles.is_empty()
     }
 
     /// Returns the text to store.

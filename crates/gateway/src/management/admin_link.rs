@@ -1,13 +1,12 @@
 //! One-time links to the operators' pages. This module must not know HTTP.
 
-use std::time::Instant;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::admission::admin::links::VALID_FOR;
 use crate::call::consent::base;
 use crate::changes::Refusal;
+use crate::management::logins::create_link;
 use crate::process::Gateway;
 
 /// The beginning of the path of every one-time link.
@@ -36,7 +35,7 @@ pub fn create(gateway: &Gateway) -> Result<AdminLink, Refusal> {
     let addresses = gateway.process.serving.as_ref().map(|serving| serving.addresses()).unwrap_or_default();
     let base = base(config, &addresses);
     let base = base.ok_or_else(|| Refusal::internal("the gateway listens at no address"))?;
-    let secret = gateway.process.admin.links.lock().create(Instant::now());
+    let secret = create_link(gateway);
     let secret =
         secret.ok_or_else(|| Refusal::internal("the operating system's random number generator failed"))?;
     Ok(AdminLink { url: format!("{base}{ENTER}{secret}"), valid_for_seconds: VALID_FOR.as_secs() })

@@ -7,6 +7,7 @@
 //! | [`changes_file`] | the file of stored changes |
 //! | [`restart`] | restarts of servers |
 //! | [`admin_link`] | one-time links to the operators' pages |
+//! | [`logins`] | operators' logins, at one gateway or in a cluster |
 //! | [`operator`] | the entries for an operator's request in the log and in the record |
 //! | [`audit`] | the record of configuration changes |
 
@@ -15,5 +16,6 @@ pub mod audit;
 pub(crate) mod changes_file;
 pub mod definitions;
 pub mod edit;
+pub mod logins;
 pub mod operator;
 pub mod restart;

@@ -10,10 +10,12 @@ use config::{Config, RateLimit, RateMethods, RatePer};
 use engine::access::Hosts;
 use engine::{ClientAddress, Snapshot};
 use http::HeaderMap;
+use login::AuthorizationServer;
 use proto::rpc::FrameLimits;
 use transport::budget;
 use upstream::{NO_RANDOM, embedded};
 
+use super::shared_sign_ins::StoredSignIns;
 use super::state::{Outside, ProcessState};
 use crate::admission::admin::AdminDoor;
 use crate::admission::auth::Authenticator;
@@ -66,6 +68,14 @@ pub struct GatewayParts {
     pub(crate) addresses: Vec<SocketAddr>,
 }
 
+/// Shares the sign-ins of a server with the other gateways of the cluster, if there is one.
+fn share(server: &AuthorizationServer, process: &ProcessState) {
+    if let Some(cluster) = process.session.cluster.get() {
+        let number = process.session.sealer.short_number();
+        server.share(Arc::new(StoredSignIns(cluster.clone())), number);
+    }
+}
+
 impl Gateway {
     /// Creates the gateway of the process's first configuration.
     ///
@@ -100,6 +110,7 @@ impl Gateway {
         let base = call::consent::base(config, &addresses);
         if let Some(server) = door.sign_in() {
             server.serve_at(base.as_deref());
+            share(server, &process);
         }
         process.call.in_progress.keep(config.keeps_changes());
         process.consents.serve_at(base);
@@ -117,6 +128,13 @@ impl Gateway {
             in_force_since: SystemTime::now(),
             generation: process.generations.fetch_add(1, Ordering::Relaxed),
             process,
+        }
+    }
+
+    /// Shares sign-ins with the other gateways, once this gateway has joined its cluster.
+    pub(crate) fn share_sign_ins(&self) {
+        if let Some(server) = self.door.sign_in() {
+            share(server, &self.process);
         }
     }
 

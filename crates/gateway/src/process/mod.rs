@@ -9,6 +9,7 @@
 //! | [`kept_definitions`] | the record of servers' tool definitions |
 //! | [`kept_sessions`] | sessions, stored for the next start |
 //! | [`serving`] | the addresses at which the process listens |
+//! | [`shared_sign_ins`] | sign-ins in the store of the cluster |
 //! | [`state`] | the process's state, independent of the configuration |
 //! | [`threads`] | each thread's handle to the current gateway |
 
@@ -18,6 +19,7 @@ pub(crate) mod kept_definitions;
 pub(crate) mod kept_sessions;
 pub(crate) mod key_ring;
 pub(crate) mod serving;
+pub(crate) mod shared_sign_ins;
 pub(crate) mod state;
 pub mod threads;
 

@@ -98,6 +98,8 @@ pub struct ProcessState {
     pub config_file: Option<PathBuf>,
     /// The outcome of the last reload of the file.
     pub last_reload: Mutex<Option<Reloaded>>,
+    /// The reason why changes that were made at another gateway of the cluster are not in force here.
+    pub unfit_changes: Mutex<Option<String>>,
     /// The number of configurations that were put into force.
     pub(crate) generations: AtomicU64,
     /// A random number of this process.
@@ -165,6 +167,7 @@ impl ProcessState {
             admin: AdminState::default(),
             config_file: outside.config_file,
             last_reload: Mutex::default(),
+            unfit_changes: Mutex::default(),
             generations: AtomicU64::default(),
             peer_door: outside.peer_door,
             seed: random_number().map_err(|_| NO_RANDOM.to_owned())?,

@@ -12,7 +12,7 @@ use crate::admission::admin::AdminDoor;
 use crate::admission::audit::{self, AuditOptions};
 use crate::admission::door::door;
 use crate::changes::Standing;
-use crate::management::definitions;
+use crate::management::{definitions, logins};
 use crate::process::gateway::{configured_rates, manage_rates};
 use crate::process::kept_definitions::KeptDefinitions;
 use crate::process::serving::NextAddresses;
@@ -65,8 +65,7 @@ pub(crate) async fn replace(thread: &Thread, standing: Standing) -> Result<(), S
     old.process.view.upstreams.add(new.clone());
     old.process.view.current.store(snapshot.clone());
     if !has_same_operators {
-        // An operator who was removed must not stay logged in; the others log in again.
-        old.process.admin.sessions.lock().close_all();
+        logins::follow(old, old.admin.as_deref(), admin.as_deref());
     }
     let parts = GatewayParts { standing, snapshot, door, rates, manage_rates, admin, addresses };
     let gateway = Arc::new(Gateway::over(old.process.clone(), parts));

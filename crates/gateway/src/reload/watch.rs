@@ -19,6 +19,7 @@ use crate::management::audit::{ManagementAction, record};
 use crate::management::changes_file::ChangesFile;
 use crate::process::threads::Thread;
 use crate::reload::replacement::replace;
+use crate::reload::shared_changes::SharedChanges;
 use crate::reload::standing::{first_standing, log_notes};
 use crate::tls::TlsWatch;
 
@@ -124,6 +125,7 @@ async fn look(
     mut asked: mpsc::Receiver<ConfigRequest>,
 ) {
     let Sources { origin, mut kept, mut tls } = sources;
+    let mut shared = SharedChanges::of(thread);
     let file = origin.as_ref().and_then(|origin| origin.file.clone());
     let mut seen = stamp(file.as_deref()).await;
     // The file's metadata when it was last found to have changed. The file is read once the metadata stays the same, because
@@ -136,7 +138,7 @@ async fn look(
             Some(asked) = asked.recv() => match asked {
                 ConfigRequest::Edit(asked) => {
                     // The requester may be gone by now.
-                    let _ = asked.reply.send(change(thread, kept.as_ref(), asked.edit).await);
+                    let _ = asked.reply.send(change(thread, kept.as_ref(), &mut shared, asked.edit).await);
                     continue;
                 }
                 ConfigRequest::Reload(asked) => {
@@ -144,6 +146,10 @@ async fn look(
                     true
                 }
             },
+            () = shared.news() => {
+                Box::pin(shared.look(thread, kept.as_ref())).await;
+                continue;
+            }
             () = tokio::time::sleep(LOOK_EVERY), if file.is_some() || tls.is_some() => false,
         };
         if let Some(tls) = &mut tls {
@@ -154,6 +160,7 @@ async fn look(
         if is_told || (is_new && differs == Some(now)) {
             (seen, differs) = (now, None);
             let reloaded = Box::pin(again(thread, &mut kept, origin.as_ref())).await;
+            shared.file_changed();
             if let Some((reply, reloaded)) = reply.zip(reloaded) {
                 // The requester may be gone by now.
                 let _ = reply.send(reloaded);
@@ -167,25 +174,23 @@ async fn look(
 const NOT_STORED: &str = "changes of servers and profiles are stored only with `management` or `admin` in the configuration; set \
                           `management: true`, or edit the configuration file";
 
-/// Applies a manager's change: stores it, then puts it into force.
-async fn change(thread: &Thread, kept: Option<&ChangesFile>, edit: Edit) -> Result<Edited, Refusal> {
-    let before = thread.now().gateway.standing.clone();
-    if !before.config().keeps_changes() {
+/// Applies a manager's change: stores it, puts it into force, and passes it on to the other gateways of the cluster.
+async fn change(
+    thread: &Thread,
+    kept: Option<&ChangesFile>,
+    shared: &mut SharedChanges,
+    edit: Edit,
+) -> Result<Edited, Refusal> {
+    if !thread.now().gateway.standing.config().keeps_changes() {
         return Err(Refusal::new(409, "NOT_STORED", NOT_STORED));
     }
+    Box::pin(shared.before_edit(thread, kept)).await?;
+    let before = thread.now().gateway.standing.clone();
     let old = before.clone();
     // The edit may read files, and it takes time to merge the changes.
     let made = transport::task::spawn_blocking(move || edit(&old)).await;
-    let (id, standing) = made.map_err(|e| Refusal::internal(e.to_string()))??;
-    if let Some(kept) = kept {
-        kept.keep(standing.changes().text()?).await?;
-    }
-    if let Err(why) = replace(thread, standing).await {
-        if let Some(kept) = kept {
-            kept.keep(before.changes().text()?).await?;
-        }
-        return Err(Refusal::new(400, "INVALID_CONFIG", why));
-    }
+    let (id, edited) = made.map_err(|e| Refusal::internal(e.to_string()))??;
+    Box::pin(shared.make(thread, kept, (before.clone(), edited))).await?;
     let standing = thread.now().gateway.standing.clone();
     let what = differences(before.config(), standing.config());
     Ok(Edited { id, standing, what })

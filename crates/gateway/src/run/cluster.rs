@@ -4,13 +4,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cluster::{Cluster, ClusterMembers, ClusterSettings, ClusterStore, SharedKeys, SharedSessions};
+use cluster::{
+    ChangeWatch as _, Cluster, ClusterMembers, ClusterSettings, ClusterStore, LoginAttempt, SharedKeys,
+    SharedLogins, SharedSessions,
+};
 use engine::exchange::Sealer as _;
 use parking_lot::Mutex;
 use store::keys::{KeyRecord, Keys};
 use store::sessions::SessionKey;
 use transport::net::BoxError;
 
+use super::shared_consents::{GatewayConsents, GatewaySignIns, StoredConsents};
+use crate::management::logins::attempted_elsewhere;
 use crate::process::{Gateway, Thread};
 
 /// The time for which startup waits for the store. If the store does not respond in time, the gateway starts with
@@ -29,15 +34,26 @@ pub(super) async fn join(thread: &Arc<Thread>) -> Result<(), BoxError> {
         _ => None,
     };
     let sessions = Arc::new(ClusterSessions(thread.clone()));
-    let members = ClusterMembers { sessions, keys };
+    let operators = Arc::new(ClusterOperators(thread.clone()));
+    let consents = Arc::new(GatewayConsents(thread.clone()));
+    let watch = consents.clone();
+    let sign_ins = Arc::new(GatewaySignIns(thread.clone()));
+    let members = ClusterMembers { sessions, keys, operators, consents, sign_ins: sign_ins.clone() };
     let cluster = Cluster::join(&settings, gateway.process.key_ring.seal.clone(), members);
     cluster
         .first_contact(FIRST_CONTACT)
         .await
         .map_err(|unfit| format!("cluster.store: the store cannot be used: {unfit}; {}", unfit.help()))?;
     tracing::info!(replica = %cluster.me().name, id = %cluster.me().id, "joined the cluster");
+    let cluster = Arc::new(cluster);
+    let number = gateway.process.session.sealer.short_number();
+    gateway.process.consents.share(Arc::new(StoredConsents(cluster.clone())), number);
+    // The first comparison with the store may have been too early.
+    watch.joined();
     // This is the only place that sets it.
-    let _ = gateway.process.session.cluster.set(Arc::new(cluster));
+    let _ = gateway.process.session.cluster.set(cluster);
+    gateway.share_sign_ins();
+    sign_ins.joined();
     Ok(())
 }
 
@@ -88,6 +104,15 @@ impl SharedSessions for ClusterSessions {
 
     fn store_again(&self) {
         self.0.now().session.state.share_again();
+    }
+}
+
+/// The operators of this gateway.
+struct ClusterOperators(Arc<Thread>);
+
+impl SharedLogins for ClusterOperators {
+    fn attempted(&self, attempts: &[LoginAttempt]) {
+        attempted_elsewhere(&self.0.now().gateway, attempts);
     }
 }
 

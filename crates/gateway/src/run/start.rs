@@ -30,6 +30,7 @@ use crate::process::key_ring::KeyRing;
 use crate::process::serving::{NextAddresses, Serving, ServingSocket};
 use crate::process::{Gateway, Outside, Thread};
 use crate::reload::revoked;
+use crate::reload::shared_changes::first_comparison;
 use crate::reload::standing::{first_standing, log_notes};
 use crate::reload::warm::warm;
 use crate::reload::watch::{self, Origin, Sources};
@@ -312,6 +313,7 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
 async fn begin(service: &Service, stop: &Stop, sources: Sources) -> Result<(), BoxError> {
     let thread = service.thread();
     cluster::join(thread).await.inspect_err(|_| stop.stop())?;
+    first_comparison(thread, &sources).await;
     look_after(thread, stop.clone(), sources);
     control::serve(thread.now().gateway.clone(), service.of_control());
     Ok(())

@@ -3,4 +3,5 @@
 mod attacks;
 mod endings;
 mod flow;
+mod shared;
 mod stage;

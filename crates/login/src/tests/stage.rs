@@ -116,7 +116,7 @@ pub(super) struct Stage {
     pub(super) cookies: Mutex<Vec<String>>,
     pub(super) now_ms: Mutex<u64>,
     /// The client that signed in last.
-    client: Mutex<String>,
+    pub(super) client: Mutex<String>,
 }
 
 /// The settings from this text below `auth`.

@@ -11,7 +11,7 @@ pub(super) const COLUMNS: &str =
     "grants.id, client, client_name, site, rest, user, password, password_id, created_ms, used_ms, ended_ms";
 
 /// The time after which a grant without tokens ends, in milliseconds.
-const FORGOTTEN_MS: u64 = 10 * 60 * 1000;
+pub(super) const FORGOTTEN_MS: u64 = 10 * 60 * 1000;
 
 /// A new grant.
 #[derive(Debug)]
@@ -175,7 +175,7 @@ impl Grants {
 }
 
 /// The name under which the password of a grant is sealed.
-fn bound(id: &str) -> String {
+pub(super) fn bound(id: &str) -> String {
     format!("grant:{id}")
 }
 

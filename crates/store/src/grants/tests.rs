@@ -116,3 +116,82 @@ fn clients_without_a_grant_are_forgotten_first() {
     assert!(is_known("client") && is_known("new") && is_known("c10000"));
     assert!(!is_known("c1") && !is_known("c2"));
 }
+
+/// Merges the record of a grant into another file.
+fn merged(from: &Grants, into: &mut Grants, id: &str) -> Option<super::StoredGrant> {
+    let mut nonce = [0; 12];
+    aws_lc_rs::rand::fill(&mut nonce).unwrap();
+    into.merge(&from.record(id, NOW).unwrap().unwrap(), nonce).unwrap()
+}
+
+#[test]
+fn a_grant_moves_to_another_gateway_with_its_password_and_its_tokens() {
+    let (folder, other_folder) = (Folder::new(), Folder::new());
+    let mut all = grants(&folder);
+    let mut other = Grants::open(other_folder.path(), &[8; 32]).unwrap();
+    begin(&mut all, "a");
+    let expired = NewToken { until_ms: NOW, ..token(3, TokenUse::Access) };
+    all.issue("a", &[token(1, TokenUse::Access), token(2, TokenUse::Refresh), expired]).unwrap();
+    assert!(merged(&all, &mut other, "a").is_none());
+    let found = other.find(&[2; 32]).unwrap().unwrap();
+    assert_eq!(
+        (found.token_use, found.grant.used_ms, found.grant.password_id.as_deref()),
+        (TokenUse::Refresh, NOW, Some("uuid"))
+    );
+    assert_eq!(found.grant.password.expose_secret(), "password of a");
+    assert!(other.find(&[3; 32]).unwrap().is_none() && other.record("b", NOW).unwrap().is_none());
+}
+
+#[test]
+fn uses_and_ends_win_in_whatever_order_records_are_merged() {
+    let (folder, other_folder) = (Folder::new(), Folder::new());
+    let (mut all, mut other) = (grants(&folder), grants(&other_folder));
+    begin(&mut all, "a");
+    all.issue("a", &[token(1, TokenUse::Refresh)]).unwrap();
+    merged(&all, &mut other, "a");
+    // Both use the same token.
+    assert!(all.renew(("a", &[1; 32]), &[token(2, TokenUse::Refresh)], NOW + 5).unwrap());
+    assert!(other.renew(("a", &[1; 32]), &[token(3, TokenUse::Refresh)], NOW + 9).unwrap());
+    other.touch("a", NOW + 70).unwrap();
+    merged(&all, &mut other, "a");
+    merged(&other, &mut all, "a");
+    for one in [&all, &other] {
+        let spent = |digest| one.find(&[digest; 32]).unwrap().unwrap();
+        assert_eq!((spent(1).spent_ms, spent(2).spent_ms, spent(3).spent_ms), (Some(NOW + 5), None, None));
+        assert_eq!(spent(1).grant.used_ms, NOW + 70);
+    }
+    other.exhaust(&[1; 32]).unwrap();
+    merged(&other, &mut all, "a");
+    assert_eq!(all.find(&[1; 32]).unwrap().unwrap().spent_ms, Some(0));
+    let old = all.record("a", NOW).unwrap().unwrap();
+    other.end("a", NOW + 80).unwrap();
+    assert_eq!(merged(&other, &mut all, "a").unwrap().password.expose_secret(), "password of a");
+    assert!(merged(&other, &mut all, "a").is_none(), "it ended before");
+    assert!(all.find(&[2; 32]).unwrap().is_none());
+    assert!(other.merge(&old, [0; 12]).unwrap().is_none());
+    assert!(other.find(&[2; 32]).unwrap().is_none(), "what has ended stays so");
+    // A gateway that never knew the grant does not need its end.
+    let third_folder = Folder::new();
+    let mut third = grants(&third_folder);
+    assert!(merged(&other, &mut third, "a").is_none() && third.grants().unwrap().is_empty());
+}
+
+#[test]
+fn the_grants_that_a_sweep_would_end_are_known_before() {
+    let folder = Folder::new();
+    let mut all = grants(&folder);
+    for id in ["idle", "forgotten", "used"] {
+        begin(&mut all, id);
+    }
+    for (id, digest) in [("idle", 1), ("used", 2)] {
+        all.issue(id, &[NewToken { until_ms: NOW + 10_000_000, ..token(digest, TokenUse::Refresh) }])
+            .unwrap();
+    }
+    for id in ["forgotten", "used"] {
+        all.touch(id, NOW + 10).unwrap();
+    }
+    let (before, now) = (NOW + 5, NOW + 600_001);
+    assert_eq!(all.due(before, now).unwrap(), ["forgotten", "idle"]);
+    assert_eq!(all.sweep(before, now).unwrap(), 2);
+    assert!(all.due(before, now).unwrap().is_empty());
+}

@@ -77,7 +77,7 @@ impl Grant {
             }
         })?;
         let (url, resource) = (canonical(&self.url), found.resource);
-        self.hold(HeldTokens { url, resource, service, client, tokens })
+        self.hold(HeldTokens { url, resource, service, client, tokens, version: None })
     }
 
     /// Returns the scopes to request: the configured ones, those of the challenge, or those that the resource supports.

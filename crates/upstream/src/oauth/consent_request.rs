@@ -51,13 +51,14 @@ pub(super) struct ConsentRequest {
 }
 
 impl ConsentRequest {
-    /// Creates a request that begins now.
+    /// Creates a request that begins now, in the process with this number.
     ///
     /// # Errors
     /// Fails if the operating system's random number generator fails.
-    pub(super) fn new(wanted: ConsentTarget, now: Instant) -> Result<Self, String> {
-        let (state, verifier, name) = (Secret::new(random()?), Secret::new(random()?), random()?);
-        let (entry, mark) = (Secret::new(random()?), Secret::new(random()?));
+    pub(super) fn new(wanted: ConsentTarget, now: Instant, process: u32) -> Result<Self, String> {
+        let numbered = || random().map(|text| Secret::new(numbered(process, &text)));
+        let (state, verifier, name) = (numbered()?, Secret::new(random()?), random()?);
+        let (entry, mark) = (numbered()?, Secret::new(random()?));
         let challenge = BASE64_URL_SAFE_NO_PAD.encode(digest(&SHA256, verifier.expose().as_bytes()));
         let mut scopes = wanted.scopes.join(" ");
         let mut form = vec![
@@ -125,6 +126,31 @@ impl ConsentRequest {
             && self.wanted.scopes == wanted.scopes
             && Arc::ptr_eq(&self.wanted.service, &wanted.service)
             && Arc::ptr_eq(&self.wanted.client, &wanted.client)
+    }
+}
+
+/// The number of digits of a process's number in the texts of its requests.
+const DIGITS: usize = 8;
+
+/// Adds the number of a process to a random text; 0 stands for a process without a number.
+pub(super) fn numbered(process: u32, text: &str) -> String {
+    if process == 0 { text.to_owned() } else { format!("{process:08x}{text}") }
+}
+
+/// Returns the number of the process in a text that a browser has brought. Anybody can make up such a text.
+fn process_in(text: &str) -> Option<u32> {
+    // Without a number, a random text has 43 characters.
+    let digits = text.get(..DIGITS).filter(|_| text.len() == 43 + DIGITS)?;
+    let are_digits = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    u32::from_str_radix(digits, 16).ok().filter(|_| are_digits)
+}
+
+/// Returns the number of the process in which a consent request began: from the last segment of the address at which the
+/// consent begins, or else from the query with which a browser returns.
+pub fn process_of(entry: Option<&str>, query: &str) -> Option<u32> {
+    match entry {
+        Some(entry) => process_in(entry),
+        None => process_in(&Brought::read(query)?.state?),
     }
 }
 
@@ -205,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_page_says_all_that_it_must() {
-        let asked = ConsentRequest::new(wanted("https://id/a?tenant=1", true), Instant::now()).unwrap();
+        let asked = ConsentRequest::new(wanted("https://id/a?tenant=1", true), Instant::now(), 0).unwrap();
         let (page, query) = asked.url.split_once('?').unwrap();
         assert_eq!(page, "https://id/a");
         let said = pairs(query);
@@ -229,7 +255,7 @@ mod tests {
         assert!(!asked.url.contains(asked.verifier.expose()));
         assert!(!asked.url.contains(asked.mark.expose()) && !asked.url.contains(asked.entry.expose()));
         assert!(asked.is_named(get("state")) && !asked.is_named("") && !asked.is_named(&get("state")[1..]));
-        let other = ConsentRequest::new(wanted("https://id/a", false), Instant::now()).unwrap();
+        let other = ConsentRequest::new(wanted("https://id/a", false), Instant::now(), 0).unwrap();
         assert!(
             !other.is_named(get("state"))
                 && !other.url.contains("prompt=")
@@ -240,7 +266,7 @@ mod tests {
     #[test]
     fn a_page_is_shown_again_while_it_is_fresh_and_ends() {
         let (now, want) = (Instant::now(), wanted("https://id/a", false));
-        let asked = ConsentRequest::new(want.clone(), now).unwrap();
+        let asked = ConsentRequest::new(want.clone(), now, 0).unwrap();
         let more = ConsentTarget { scopes: vec!["c".to_owned()], ..want.clone() };
         assert!(asked.serves(&want, now) && !asked.serves(&more, now) && !asked.serves(&want, now + FRESH));
         assert!(!asked.is_over(now + LIFE - Duration::from_nanos(1)) && asked.is_over(now + LIFE));
@@ -248,8 +274,8 @@ mod tests {
 
     #[test]
     fn the_browser_in_which_it_began_is_known_by_its_cookie() {
-        let asked = ConsentRequest::new(wanted("https://id/a", false), Instant::now()).unwrap();
-        let other = ConsentRequest::new(wanted("https://id/a", false), Instant::now()).unwrap();
+        let asked = ConsentRequest::new(wanted("https://id/a", false), Instant::now(), 0).unwrap();
+        let other = ConsentRequest::new(wanted("https://id/a", false), Instant::now(), 0).unwrap();
         let (name, mark) = (asked.cookie(false), asked.mark.expose().to_owned());
         let own = format!("a=b; {name}={mark}; c");
         assert!(asked.began_with(&["x=y", &own], false) && !other.began_with(&[&own], false));

@@ -20,6 +20,7 @@ use super::consent_request::{ConsentRequest, ConsentTarget};
 use super::discovery::is_same;
 use super::metadata::{Service, canonical};
 use super::outside::{FetchRules, within};
+use super::shared::ConsentVersion;
 use super::tokens::{self, NoTokens, Parties, Tokens};
 use super::{ConsentFault, OAuthProcess};
 
@@ -30,7 +31,7 @@ pub(super) const AGAIN: u64 = 30;
 /// The age below which tokens count as new.
 pub(super) const QUITE_NEW: Duration = Duration::from_secs(10);
 /// The reason why a retired grant gets no more tokens.
-const OTHERWISE: &str = "the server's configuration has changed";
+pub(super) const OTHERWISE: &str = "the server's configuration has changed";
 
 /// The configuration of a grant.
 #[derive(Debug, Clone)]
@@ -57,7 +58,11 @@ pub struct Grant {
     pub(super) known: Mutex<GrantState>,
     /// Held while tokens are being obtained. Grants for servers with the same name share this lock, because they store their
     /// tokens under the same name.
-    busy: Arc<tokio::sync::Mutex<()>>,
+    pub(super) busy: Arc<tokio::sync::Mutex<()>>,
+    /// Held while the stored tokens are compared with those of the other gateways.
+    pub(super) sharing: Arc<tokio::sync::Mutex<()>>,
+    /// True if the other gateways lack a change that was made here.
+    pub(super) is_unshared: AtomicBool,
     /// True if the server's configuration has changed or the server was removed, so its tokens belong to another grant.
     has_left: AtomicBool,
 }
@@ -73,6 +78,8 @@ pub(super) struct GrantState {
     /// failed, the reason.
     pub(super) search: Option<(Challenge, Instant, Option<String>)>,
     pub(super) asked: Vec<ConsentRequest>,
+    /// The reason why a renewal was postponed, until it succeeds.
+    pub(super) postponed: Option<String>,
     /// True if all connections to the server led outside the public network, as of the server's last refusal.
     is_near: bool,
 }
@@ -86,6 +93,9 @@ pub(super) struct HeldTokens {
     pub(super) service: Service,
     pub(super) client: Registered,
     pub(super) tokens: Tokens,
+    /// The version, if several gateways share the tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) version: Option<ConsentVersion>,
 }
 
 /// Returns the current time, in seconds since 1970.
@@ -116,6 +126,8 @@ impl Grant {
             credential: Arc::default(),
             known: Mutex::default(),
             busy: Arc::default(),
+            sharing: Arc::default(),
+            is_unshared: AtomicBool::new(false),
             has_left: AtomicBool::new(false),
         }
     }
@@ -127,7 +139,7 @@ impl Grant {
 
     /// Makes this grant use the lock of the grant that it replaces; both are for servers with the same name.
     pub(super) fn in_place_of(mut self, other: &Self) -> Self {
-        self.busy = other.busy.clone();
+        (self.busy, self.sharing) = (other.busy.clone(), other.sharing.clone());
         self
     }
 
@@ -185,7 +197,7 @@ impl Grant {
             self.want(&challenge).await;
             return false;
         }
-        match self.exchange_refresh_token().await {
+        match self.renew_alone().await {
             Ok(()) => return true,
             Err(ConsentFault::NoRefreshToken | ConsentFault::RefreshFailed { for_good: true, .. }) => {
                 self.drop_tokens().await;
@@ -196,9 +208,17 @@ impl Grant {
         false
     }
 
-    /// Adopts tokens that another process, or an earlier run, has stored in the vault. Returns `false` if the stored
-    /// tokens are the `refused` ones, or if there are none.
+    /// Adopts tokens that another gateway, another process or an earlier run has stored. Returns `false` if the stored tokens
+    /// are the `refused` ones, or if there are none.
     pub(super) async fn adopt(&self, refused: Option<&HeaderValue>) -> bool {
+        if let Err(why) = self.compare().await {
+            tracing::debug!(server = %self.server, "cannot compare a consent with those of the other gateways: {why}");
+        }
+        self.adopt_kept(refused).await
+    }
+
+    /// Adopts tokens from the vault.
+    pub(super) async fn adopt_kept(&self, refused: Option<&HeaderValue>) -> bool {
         let held: Option<HeldTokens> = self.around.kept.get(&self.place()).await;
         let held = held.filter(|held| held.url == canonical(&self.url) && self.trusts(&held.service));
         let Some((held, header)) =
@@ -222,20 +242,19 @@ impl Grant {
     pub(super) fn take(&self, held: HeldTokens, header: HeaderValue) {
         let mut known = self.known.lock();
         known.held = Some(held);
-        known.wanted = None;
+        (known.wanted, known.postponed) = (None, None);
         known.asked.clear();
         self.credential.set(Some(header));
     }
 
     /// Stores new tokens, and uses them from now on. `before` are the tokens that were exchanged for them.
-    async fn keep(&self, held: HeldTokens, before: Option<&HeldTokens>) -> Result<(), String> {
+    pub(super) async fn keep(&self, held: HeldTokens, before: Option<&HeldTokens>) -> Result<(), String> {
         let header = held.tokens.header().ok_or("the token cannot be sent in a header")?;
         if self.has_left() && before.is_none() {
             return Err(OTHERWISE.to_owned());
         }
-        if !self.has_left() || self.is_kept(before).await {
-            self.around.kept.put(&self.place(), &held).await;
-        }
+        let is_current = !self.has_left() || self.is_kept(before).await;
+        let held = if is_current { self.store(held).await } else { held };
         self.take(held, header);
         self.known.lock().taken = Some(Instant::now());
         Ok(())
@@ -251,90 +270,18 @@ impl Grant {
 
     /// Forgets the tokens.
     pub(super) async fn drop_tokens(&self) -> bool {
-        let had = {
-            let mut known = self.known.lock();
-            self.credential.set(None);
-            known.held.take().is_some()
-        };
-        if had && !self.has_left() {
-            self.around.kept.remove(&self.place()).await;
+        let Some(had) = self.forget_tokens() else { return false };
+        if !self.has_left() {
+            self.withdraw(had.version).await;
         }
-        had
+        true
     }
 
-    /// Renews the tokens, one caller at a time.
-    pub(super) async fn renew(&self) -> Result<(), ConsentFault> {
-        let _turn = self.busy.lock().await;
-        self.exchange_refresh_token().await
-    }
-
-    async fn exchange_refresh_token(&self) -> Result<(), ConsentFault> {
-        if self.has_left() {
-            return Err(ConsentFault::RefreshFailed { why: OTHERWISE.to_owned(), for_good: false });
-        }
-        let held = self.known.lock().held.clone();
-        if self.config.is_machine() {
-            return self.renew_as_client(held).await;
-        }
-        let Some((held, refresh)) = held.and_then(|held| Some((held.clone(), held.tokens.refresh?))) else {
-            return Err(ConsentFault::NoRefreshToken);
-        };
-        let parties = Parties {
-            service: &held.service,
-            client: &held.client,
-            resource: &held.resource,
-            scopes: &held.tokens.scopes,
-        };
-        let way = self.way(EXCHANGE);
-        let asked =
-            tokens::ask(&self.around.outside, parties, tokens::Grant::Refresh(&refresh), way, unix()).await;
-        match asked {
-            Ok(tokens) => {
-                tracing::info!(server = %self.server, "renewed the access token");
-                let kept = self.keep(HeldTokens { tokens, ..held.clone() }, Some(&held)).await;
-                kept.map_err(|why| ConsentFault::RefreshFailed { why, for_good: true })
-            }
-            // The refresh token can be used only once, and another process may have exchanged it first.
-            Err(NoTokens::Refused(_)) if self.adopt(held.tokens.header().as_ref()).await => Ok(()),
-            Err(NoTokens::Refused(why)) => {
-                tracing::warn!(server = %self.server, why, "the consent has expired or was revoked");
-                Err(ConsentFault::RefreshFailed { why, for_good: true })
-            }
-            Err(NoTokens::Unavailable(why)) => {
-                tracing::warn!(server = %self.server, why, "cannot renew the access token now");
-                if let Some(held) = &mut self.known.lock().held {
-                    held.tokens.renew = held.tokens.renew.map(|_| unix() + AGAIN);
-                }
-                Err(ConsentFault::RefreshFailed { why, for_good: false })
-            }
-        }
-    }
-
-    /// Returns true if the token should be renewed at `now` (seconds since 1970), and no renewal is running.
-    pub(super) fn is_due(&self, now: u64) -> bool {
-        let known = self.known.lock();
-        let tokens = known.held.as_ref().map(|held| &held.tokens);
-        let can_renew = |tokens: &Tokens| tokens.refresh.is_some() || self.config.is_machine();
-        let due = tokens.is_some_and(|t| can_renew(t) && t.renew.is_some_and(|renew| renew <= now));
-        due && !self.has_left() && self.busy.try_lock().is_ok()
-    }
-
-    /// Renews the token before it expires, unless the token was renewed in the meantime. A token that cannot be renewed
-    /// is used as long as the server accepts it.
-    pub(super) async fn renew_if_due(self: Arc<Self>) {
-        let _turn = self.busy.lock().await;
-        let due = {
-            let known = self.known.lock();
-            known.held.as_ref().is_some_and(|held| held.tokens.renew.is_some_and(|renew| renew <= unix()))
-        };
-        if !due {
-            return;
-        }
-        if let Err(ConsentFault::RefreshFailed { for_good: true, .. }) = self.exchange_refresh_token().await
-            && let Some(held) = &mut self.known.lock().held
-        {
-            held.tokens.refresh = None;
-        }
+    /// Forgets the tokens in memory; returns them.
+    pub(super) fn forget_tokens(&self) -> Option<HeldTokens> {
+        let mut known = self.known.lock();
+        self.credential.set(None);
+        known.held.take()
     }
 
     /// Takes the request whose `state` a browser returned.
@@ -362,7 +309,7 @@ impl Grant {
         })?;
         let (url, resource) = (canonical(&self.url), resource.clone());
         let (service, client) = ((**service).clone(), (**client).clone());
-        let held = HeldTokens { url, resource, service, client, tokens };
+        let held = HeldTokens { url, resource, service, client, tokens, version: None };
         self.keep(held, None).await.map_err(ConsentFault::NotExchanged)
     }
 
@@ -382,7 +329,7 @@ impl Grant {
     }
 
     /// Returns the name under which the tokens are stored.
-    fn place(&self) -> String {
+    pub(super) fn place(&self) -> String {
         match &self.caller {
             Some(caller) => format!("grant {} of {}", self.server, caller.digest()),
             None => format!("grant {}", self.server),

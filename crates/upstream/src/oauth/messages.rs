@@ -13,6 +13,10 @@ impl Grant {
         if self.is_wanted() {
             return "requires the consent of its user first".to_owned();
         }
+        let postponed = self.known.lock().postponed.clone();
+        if let Some(why) = postponed {
+            return format!("{said} ({why})");
+        }
         // If a challenge does not name bearer tokens, the server is assumed to want none.
         let wants_tokens = refusal.challenge.to_ascii_lowercase().contains("bearer");
         if self.config.is_machine() {

@@ -15,8 +15,10 @@
 //! | `start` | the page on which a browser starts, and the secret cookie that it is given |
 //! | `consent_request` | open requests, and the parameters with which a browser returns |
 //! | `tokens` | the exchange of codes and refresh tokens for tokens |
+//! | `renewal` | the renewal of tokens |
 //! | `management` | management of consents |
 //! | `token_store` | the token storage, which outlives the process |
+//! | `shared` | consents that several gateways share |
 //! | `messages` | messages about refusals, without tokens |
 //! | `outside` | the HTTP port: allowed hosts, deadlines, size caps |
 //! | `form`, `secret` | names and values in URLs; texts that are never displayed |
@@ -37,15 +39,17 @@ mod messages;
 mod metadata;
 mod outside;
 mod redirect;
+mod renewal;
 mod search;
 mod secret;
+mod shared;
 mod start;
 mod token_store;
 mod tokens;
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use config::OAuthClient;
@@ -53,9 +57,11 @@ use http::Uri;
 use parking_lot::Mutex;
 
 pub use caller_id::CallerId;
+pub use consent_request::process_of;
 pub use grant::{Grant, GrantSettings};
 pub use management::KnownConsent;
 pub use redirect::is_callback;
+pub use shared::{ConsentVersion, RenewalLock, SharedConsent, SharedConsents, Sharing};
 pub use start::Begun;
 
 use consent_request::{Brought, ConsentRequest};
@@ -75,6 +81,10 @@ struct OAuthProcess {
     base: Mutex<Option<String>>,
     /// True if codes of several issuers can arrive at the redirect path of manually registered clients.
     is_ambiguous: AtomicBool,
+    /// The storage that several gateways share; empty for a gateway that works alone.
+    shared: OnceLock<Arc<dyn SharedConsents>>,
+    /// The number by which the other gateways recognize this process in addresses; 0 without other gateways.
+    number: AtomicU32,
 }
 
 impl OAuthProcess {
@@ -196,8 +206,14 @@ impl Consents {
     pub fn new(folder: Option<PathBuf>, connect_timeout: Duration) -> Self {
         let outside = Outside::new(connect_timeout);
         let is_ambiguous = AtomicBool::new(false);
-        let around =
-            OAuthProcess { outside, kept: TokenStore::new(folder), base: Mutex::default(), is_ambiguous };
+        let around = OAuthProcess {
+            outside,
+            kept: TokenStore::new(folder),
+            base: Mutex::default(),
+            is_ambiguous,
+            shared: OnceLock::new(),
+            number: AtomicU32::new(0),
+        };
         Self { around: Arc::new(around), grants: Mutex::default() }
     }
 
@@ -228,6 +244,27 @@ impl Consents {
     pub fn host(&self) -> Option<String> {
         let base: Uri = self.around.base.lock().as_ref()?.parse().ok()?;
         base.authority().map(ToString::to_string)
+    }
+
+    /// Shares all consents with other gateways. `number` is the number by which they recognize this process in addresses; 0 if
+    /// they pass no requests on.
+    pub fn share(&self, shared: Arc<dyn SharedConsents>, number: u32) {
+        // This is set once: a process joins its cluster at its start.
+        let _ = self.around.shared.set(shared);
+        self.around.number.store(number, Ordering::Relaxed);
+    }
+
+    /// Takes over shared consents: those with these names, or all of them. Returns the consents with other tokens: the server
+    /// and the owner of each.
+    pub async fn follow(&self, names: Option<&[String]>) -> Vec<(Arc<str>, Option<CallerId>)> {
+        let mut changed = Vec::new();
+        for grant in self.all() {
+            let is_named = names.is_none_or(|names| names.contains(&grant.shared_name()));
+            if is_named && grant.follow().await {
+                changed.push((grant.server.clone(), grant.caller.clone()));
+            }
+        }
+        changed
     }
 
     /// Registers a server at `url`, for this caller or for all callers; returns its grant.
@@ -324,9 +361,12 @@ impl Consents {
         Some(ConsentFault::IssuerUnsaid { issuer: service.issuer.clone(), redirect })
     }
 
-    /// Renews tokens that will expire soon, in the background.
+    /// Renews tokens that will expire soon, and passes on changes that the other gateways lack, in the background.
     pub fn tick(&self) {
         let now = grant::unix();
+        for grant in self.all().into_iter().filter(|grant| grant.is_unshared()) {
+            transport::task::spawn(async move { grant.follow().await });
+        }
         for grant in self.all().into_iter().filter(|grant| grant.is_due(now)) {
             transport::task::spawn(grant.renew_if_due());
         }
@@ -339,5 +379,7 @@ impl std::fmt::Debug for Consents {
     }
 }
 
+#[cfg(test)]
+mod shared_tests;
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@
 //! authenticate.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use http::Uri;
 use tokio::time::Instant;
@@ -95,7 +96,9 @@ impl Grant {
         if let Some(asked) = known.asked.iter().rev().find(|asked| asked.serves(&wanted, now)) {
             return Some(page(asked));
         }
-        let asked = ConsentRequest::new(wanted, now).inspect_err(|why| tracing::error!(why)).ok()?;
+        let asked = ConsentRequest::new(wanted, now, self.around.number.load(Ordering::Relaxed))
+            .inspect_err(|why| tracing::error!(why))
+            .ok()?;
         if known.asked.len() >= PAGES {
             known.asked.remove(0);
         }

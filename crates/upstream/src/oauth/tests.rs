@@ -13,7 +13,7 @@ use transport::up::CredentialRefusal;
 use super::*;
 
 /// A server that is its own authorization server. It grants every request; each token has a different number.
-async fn server() -> String {
+pub(super) async fn server() -> String {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
     let own = base.clone();
@@ -63,17 +63,17 @@ async fn answer(mut stream: TcpStream, base: &str, number: u32) -> Option<()> {
 }
 
 /// The settings of a grant for a server at `url`.
-fn settings(url: &str, client: OAuthClient) -> GrantSettings {
+pub(super) fn settings(url: &str, client: OAuthClient) -> GrantSettings {
     GrantSettings { url: format!("{url}/mcp").parse().unwrap(), client, route: Route::default() }
 }
 
 /// The path to which browsers return from this server.
-fn own_path(issuer: &str) -> String {
+pub(super) fn own_path(issuer: &str) -> String {
     redirect::issuer_path(issuer)
 }
 
 /// Opens the page; returns the URL of the authorization server's page, the `state` in that URL, and the cookie.
-fn begin(consents: &Consents, page: &Page) -> (String, String, String) {
+pub(super) fn begin(consents: &Consents, page: &Page) -> (String, String, String) {
     let onward = consents.go_on(page.entry()).unwrap();
     let pairs = form::pairs(onward.url.split_once('?').unwrap().1);
     let state = pairs.into_iter().find(|(name, _)| name == "state").unwrap().1;

@@ -35,16 +35,26 @@ impl TokenStore {
 
     /// Returns the value with this name; `None` if there is no such value, or if it cannot be read.
     pub(super) async fn get<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
-        let (place, own) = (self.0.clone(), name.to_owned());
-        let text = blocking(move || place.get(&own)).await?;
+        let text = self.text(name).await?;
         serde_json::from_str(text.expose_secret()).ok()
+    }
+
+    /// Returns the text with this name; `None` if there is no such text, or if it cannot be read.
+    pub(super) async fn text(&self, name: &str) -> Option<SecretString> {
+        let (place, own) = (self.0.clone(), name.to_owned());
+        blocking(move || place.get(&own)).await
+    }
+
+    /// Stores a text under a name.
+    pub(super) async fn put_text(&self, name: &str, text: SecretString) {
+        let (place, name) = (self.0.clone(), name.to_owned());
+        blocking(move || place.put(&name, text)).await;
     }
 
     /// Stores a value under a name.
     pub(super) async fn put<T: Serialize>(&self, name: &str, what: &T) {
         let Ok(text) = serde_json::to_string(what) else { return };
-        let (place, name, text) = (self.0.clone(), name.to_owned(), SecretString::from(text));
-        blocking(move || place.put(&name, text)).await;
+        self.put_text(name, SecretString::from(text)).await;
     }
 
     /// Removes the value with this name.

@@ -11,16 +11,24 @@
 //! | `rig` | a store, replicas, an upstream and clients |
 //! | `replica` | one Dragoman of a cluster, and its command line |
 //! | `redis` | the store |
+//! | `admin_api` | requests to the management API |
+//! | `browser` | a browser on the admin pages |
 //! | `balancer` | nginx and `HAProxy` |
+//! | `web_server` | a small HTTP server |
+//! | `locked_server` | a server that requires its user's consent |
 //! | `load` | clients that call without a pause, and the evaluation of their calls |
 
+mod admin_api;
 mod balancer;
+mod browser;
 mod case;
 mod cases;
 mod load;
+mod locked_server;
 mod redis;
 mod replica;
 mod rig;
+mod web_server;
 
 use crate::conformance::build;
 use crate::root::Programs;

@@ -84,6 +84,19 @@ impl Replica {
         Ok(replica)
     }
 
+    /// Replaces keys of the configuration, which a running replica reads again.
+    pub(super) fn amend(&self, more: &Value) -> Result<(), String> {
+        let path = self.config();
+        let amended = fs::read_to_string(&path).and_then(|text| {
+            let mut config: Value = serde_json::from_str(&text)?;
+            config.as_object_mut().into_iter().for_each(|config| {
+                config.extend(more.as_object().cloned().unwrap_or_default());
+            });
+            fs::write(&path, config.to_string())
+        });
+        amended.map_err(|error| format!("{}: {error}", path.display()))
+    }
+
     fn config(&self) -> PathBuf {
         self.folder.join("dragoman.json")
     }

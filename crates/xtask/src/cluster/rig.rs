@@ -85,8 +85,25 @@ impl<'a> Rig<'a> {
         self.replicas.iter_mut().try_for_each(Replica::answers)
     }
 
+    /// Starts all replicas, whose configurations have these keys in addition.
+    pub(super) fn start_amended(&mut self, more: &Value) -> Result<(), String> {
+        let store = self.store.url();
+        for number in 1..=REPLICAS {
+            let replica = self.replica(&format!("gw-{number}"), &store, false)?;
+            replica.amend(more)?;
+            self.replicas.push(replica);
+        }
+        self.replicas.iter_mut().try_for_each(Replica::launch)?;
+        self.replicas.iter_mut().try_for_each(Replica::answers)
+    }
+
     /// Starts all replicas, which pass requests on to each other and have these servers in addition, and balancers in front of them.
     pub(super) fn start_passing_on(&mut self, more: &Value) -> Result<(), String> {
+        self.start_passing_on_amended(more, &json!({}))
+    }
+
+    /// Starts all replicas like [`Self::start_passing_on`]; their configurations have these keys in addition.
+    pub(super) fn start_passing_on_amended(&mut self, more: &Value, keys: &Value) -> Result<(), String> {
         let (key_ring, mut servers) = (self.key_ring(), json!({ "up": self.up.over_http() }));
         servers
             .as_object_mut()
@@ -104,6 +121,7 @@ impl<'a> Rig<'a> {
                 passes_on: true,
             };
             let replica = Replica::new(&self.stage.folder, self.stage.programs, &self.stage.mark, &told)?;
+            replica.amend(keys)?;
             self.replicas.push(replica);
         }
         self.replicas.iter_mut().try_for_each(Replica::launch)?;

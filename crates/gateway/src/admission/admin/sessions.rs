@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use cluster::LoginMark;
+use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq as _;
 
 use super::secret::{SecretDigest, random};
@@ -51,7 +53,7 @@ struct AdminSession {
 }
 
 /// The result of a form submission, for the next page.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FormNotice {
     /// True if the operation failed.
     pub is_fault: bool,
@@ -75,9 +77,18 @@ pub struct FoundSession {
     pub by: AdmittedBy,
     /// The token that each HTML form of the session contains.
     pub form_token: Arc<str>,
+    /// The number of the session, if its cookie carries it from one gateway of a cluster to another.
+    pub(crate) carried: Option<LoginMark>,
+    /// The new value of the cookie, if its value must be replaced.
+    pub renewed: Option<String>,
 }
 
 impl FoundSession {
+    /// Returns true if the session's cookie carries it from one gateway of a cluster to another.
+    pub fn is_carried(&self) -> bool {
+        self.carried.is_some()
+    }
+
     /// Returns true if this is the token of the session's forms.
     pub fn owns(&self, form_token: &str) -> bool {
         self.form_token.as_bytes().ct_eq(form_token.as_bytes()).into()
@@ -117,7 +128,12 @@ impl AdminSessions {
         self.0.retain(|session| !session.is_over(lifetimes, now));
         let session = self.0.iter_mut().find(|session| session.cookie.is(&shown))?;
         session.used = now;
-        Some(FoundSession { by: session.by.clone(), form_token: session.form_token.clone() })
+        Some(FoundSession {
+            by: session.by.clone(),
+            form_token: session.form_token.clone(),
+            carried: None,
+            renewed: None,
+        })
     }
 
     /// Returns true if the session with this cookie is still open, without counting this as a use.

@@ -9,6 +9,8 @@ use engine::places::second_path;
 use http::{Method, Response, StatusCode};
 use transport::net::Body;
 
+use super::replicas::movable::MovableRequest;
+use super::replicas::passing_on::{self, OutgoingRequest};
 use super::{answer, body, guard};
 use crate::process::Shard;
 use transport::net::Arrived;
@@ -24,7 +26,7 @@ pub(super) fn at<'s>(shard: &'s Shard, path: &str) -> Option<&'s Arc<Authorizati
 
 /// Answers a request to the authorization server.
 pub(super) async fn respond(
-    shard: &Shard,
+    (shard, is_passed_on): (&Shard, bool),
     server: &AuthorizationServer,
     request: Arrived,
     peer: SocketAddr,
@@ -33,6 +35,7 @@ pub(super) async fn respond(
         return guard::preflight();
     }
     let address = shard.gateway.client_of(peer.ip(), request.headers()).address;
+    let movable = if is_passed_on { None } else { MovableRequest::of(shard, &request, peer) };
     let (head, mut incoming) = request.into_parts();
     let path = head.uri.path();
     if let Some(resource) = AuthorizationServer::resource_of(path) {
@@ -52,10 +55,18 @@ pub(super) async fn respond(
     } else {
         Bytes::new()
     };
+    let query = head.uri.query().unwrap_or_default();
+    if let Some((number, movable)) = AuthorizationServer::process_of(path, query, &body).zip(movable)
+        && let Some(to) = passing_on::numbered(shard, number).await
+    {
+        // The gateway at which a sign-in began has what is needed to go on with it.
+        let moved = OutgoingRequest { method: head.method, headers: &head.headers, body, id: None };
+        return Box::pin(passing_on::pass_on(shard, &movable, moved, &to)).await;
+    }
     let visit = EndpointRequest {
         method: &head.method,
         path,
-        query: head.uri.query().unwrap_or_default(),
+        query,
         headers: &head.headers,
         body,
         address,

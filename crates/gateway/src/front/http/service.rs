@@ -14,6 +14,7 @@ use super::denied::EntryRefused;
 use super::entry::AdmittedRequest;
 use super::identify::identify;
 use super::operators::{API_ROOT, METRICS_PATH, OperatorEndpoints, is_page};
+use super::replicas::consent_pages;
 use super::replicas::movable::MovableRequest;
 use super::{answer, consent, denied, dialect, get, guard, limited, login, post, ready, seen, sse};
 use crate::admission::Identity;
@@ -103,7 +104,7 @@ impl Arrival<'_> {
         if place.is_none()
             && let Some(part) = OAuthPart::at(shard, path)
         {
-            return Box::pin(part.respond(shard, request, peer)).await;
+            return Box::pin(part.respond((shard, self.is_passed_on), request, peer)).await;
         }
         let bare = path.strip_suffix('/').unwrap_or(path);
         let is_stream = bare == sse::STREAM && sse::is_served(&shard.gateway.snapshot);
@@ -289,9 +290,22 @@ impl OAuthPart {
         path.starts_with(upstream::oauth::START).then_some(Self::ConsentStart)
     }
 
-    async fn respond(self, shard: &Shard, request: Arrived, peer: SocketAddr) -> Response<Body> {
+    /// Answers a request. Consents are finished at the gateway at which they began.
+    async fn respond(
+        self,
+        (shard, is_passed_on): (&Arc<Shard>, bool),
+        mut request: Arrived,
+        peer: SocketAddr,
+    ) -> Response<Body> {
+        let began_somewhere = matches!(self, Self::ConsentBack | Self::ConsentStart);
+        if began_somewhere && !is_passed_on {
+            request = match consent_pages::passed_on(shard, request, peer).await {
+                Ok(response) => return response,
+                Err(request) => request,
+            };
+        }
         match self {
-            Self::SignIn(server) => login::respond(shard, &server, request, peer).await,
+            Self::SignIn(server) => login::respond((shard, is_passed_on), &server, request, peer).await,
             Self::ConsentBack => consent::callback(shard, &request).await,
             Self::ConsentDocument(document) => consent::client_document(request.method(), document),
             Self::ConsentStart => consent::start(shard, request, peer).await,

@@ -65,6 +65,11 @@ impl Reply {
         self.headers.iter().find(|(its, _)| its == name).map(|(_, value)| value.as_str())
     }
 
+    /// All values of a header, whose name is given in lower case.
+    pub(crate) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.headers.iter().filter(move |(its, _)| its == name).map(|(_, value)| value.as_str())
+    }
+
     /// Returns true if the body is an event stream.
     pub(crate) fn is_stream(&self) -> bool {
         self.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"))

@@ -21,11 +21,11 @@ const CALLS: usize = 2000;
 const CLIENTS: usize = 6;
 
 /// The time between two heartbeats of a replica in seconds, and the maximum number of commands for one heartbeat.
-const BEAT: (f64, f64) = (3.0, 8.0);
+const BEAT: (f64, f64) = (3.0, 9.0);
 
 /// The commands of a heartbeat, including those that it may cause.
-const OF_A_BEAT: [&str; 8] =
-    ["set", "zadd", "zrange", "zremrangebyscore", "get", "xrevrange", "mget", "xrange"];
+const OF_A_BEAT: [&str; 9] =
+    ["set", "zadd", "zrange", "zremrangebyscore", "get", "hget", "xrevrange", "mget", "xrange"];
 
 fn run(rig: &mut Rig<'_>) -> Result<String, String> {
     rig.start(false)?;

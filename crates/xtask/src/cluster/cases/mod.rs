@@ -2,13 +2,17 @@
 
 mod anywhere;
 mod api_keys;
+mod consents;
 mod cost;
 mod crash;
 mod ends;
 mod hostile;
 mod lost_store;
+mod managed;
+mod operators;
 mod passed_on;
 mod rotation;
+mod sign_ins;
 mod stopped_store;
 mod store_user;
 mod unfit;
@@ -19,6 +23,10 @@ use super::case::Case;
 pub(super) fn all() -> Vec<Case> {
     [
         lost_store::ALL,
+        sign_ins::ALL,
+        consents::ALL,
+        managed::ALL,
+        operators::ALL,
         cost::ALL,
         passed_on::ALL,
         rotation::ALL,

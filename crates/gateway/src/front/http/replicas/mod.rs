@@ -4,8 +4,10 @@
 //! | file | is for |
 //! |---|---|
 //! | `movable` | the facts about a request that may be passed on |
+//! | `consent_pages` | browsers that give consent |
 //! | `passing_on` | passing a request on to another gateway |
 
+pub(super) mod consent_pages;
 pub(super) mod movable;
 pub(super) mod passing_on;
 
