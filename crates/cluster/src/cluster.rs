@@ -2,6 +2,7 @@
 //! gateway calls. This module must not know what sessions and keys mean.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use arc_swap::ArcSwap;
@@ -44,6 +45,8 @@ pub(crate) struct Membership {
     pub(crate) me: Replica,
     /// The replicas that were alive at the last heartbeat; none while the store cannot be used.
     pub(crate) replicas: ArcSwap<Vec<Replica>>,
+    /// The number of replicas that were alive when the store was last read.
+    pub(crate) last_replica_count: AtomicU32,
     /// The replicas to which requests can be passed on. While the store cannot be used, they stay known.
     pub(crate) peers: PeerTable,
     /// The time at which the list of replicas was last read because of an unknown number.
@@ -60,7 +63,7 @@ pub(crate) struct Membership {
 
 /// A replica in its cluster. Dropping it ends its tasks.
 pub struct Cluster {
-    membership: Arc<Membership>,
+    pub(crate) membership: Arc<Membership>,
     tasks: Vec<JoinHandle<()>>,
 }
 
@@ -87,6 +90,7 @@ impl Cluster {
             id: settings.id,
             me: settings.replica(now_ms()),
             replicas: ArcSwap::default(),
+            last_replica_count: AtomicU32::new(1),
             peers: PeerTable::default(),
             read: tokio::sync::Mutex::default(),
             homes: KnownHomes::default(),

@@ -1,4 +1,4 @@
-//! The keys of the store: one row for each family of keys. Every value is sealed under the key ring, and bound to the
+//! The keys of the store: one row for each family of keys. Every value except counts is sealed under the key ring, and bound to the
 //! key under which it is stored. This module must not know connections.
 //!
 //! | family | holds | expires |
@@ -10,6 +10,7 @@
 //! | `keys` | the API keys, by their digests | never |
 //! | `session:ID` | what a client has sent in its session | with the session |
 //! | `home:OWNER` | the replica that has the process of an owner | two hours after its last use |
+//! | `count:DIGEST` | the number of requests that a rate limit has counted | when they no longer count, after a day at most for each request of a burst |
 //! | `ended:ID` | the end of a session | an hour after the session would have expired |
 
 use std::time::Duration;
@@ -71,6 +72,11 @@ impl StoreKeys {
     /// The key of the home of an owner.
     pub(crate) fn home(&self, owner: &str) -> String {
         self.key(&format!("home:{owner}"))
+    }
+
+    /// The key of a count.
+    pub(crate) fn count(&self, digest: &str) -> String {
+        self.key(&format!("count:{digest}"))
     }
 
     fn key(&self, rest: &str) -> String {

@@ -4,11 +4,12 @@
 //! | module | is for |
 //! |---|---|
 //! | `cluster` | a replica's membership: the functions that the gateway calls |
+//! | `counting` | the cluster's functions for shared counts |
 //! | `following` | the task that reads notices, compares API keys, and sends the replica's heartbeats |
 //! | `publishing` | the task that writes changes of sessions |
 //! | `settings` | the settings of a replica |
 //! | `member` | what the gateway provides |
-//! | `sessions`, `api_keys`, `replicas`, `homes`, `notices` | what is shared: each as commands and replies (pure) |
+//! | `sessions`, `api_keys`, `counts`, `replicas`, `homes`, `notices` | what is shared: each as commands and replies (pure) |
 //! | [`peers`], `peer_door`, `peer_table` | requests that a replica passes on to another; its address and key for them; the known replicas |
 //! | `families` | the names in the store, as a table |
 //! | `sealed` | values under the key ring |
@@ -17,6 +18,8 @@
 
 mod api_keys;
 mod cluster;
+mod counting;
+mod counts;
 mod families;
 mod following;
 mod homes;
@@ -36,11 +39,12 @@ mod testing;
 mod valkey;
 
 pub use cluster::{Cluster, ClusterMembers};
+pub use counts::{CountTake, Counted};
 pub use homes::HomeOwner;
 pub use member::{SharedKeys, SharedSessions};
 pub use peer_door::PeerDoor;
 pub use replicas::Replica;
-pub use sealed::ValueSealer;
+pub use sealed::{NameDigest, ValueSealer};
 pub use sessions::{OpenSession, SharedSession};
 pub use settings::{ClusterSettings, ClusterStore};
 pub use valkey::{StoreError, StoreHealth, StoreState, UnfitStore};

@@ -6,6 +6,9 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+/// A digest that tells nothing about the name, except to members of the cluster.
+pub type NameDigest = [u8; 12];
+
 /// Seals and opens values with the current keys of the key ring.
 pub trait ValueSealer: Send + Sync {
     /// Seals bytes for this context; `None` if the random number generator fails.
@@ -13,6 +16,10 @@ pub trait ValueSealer: Send + Sync {
 
     /// Opens bytes that were sealed for the same context; `None` for anything else.
     fn open(&self, sealed: &[u8], context: &[u8]) -> Option<Vec<u8>>;
+
+    /// Returns a digest of a name under the key ring. It is the same at all members until the key for names is rotated; `None` if there
+    /// is no key.
+    fn digest(&self, name: &[u8], context: &[u8]) -> Option<NameDigest>;
 
     /// Returns a text that changes whenever the ring seals with another key.
     fn generation(&self) -> String;
@@ -36,6 +43,11 @@ impl SealedValues {
     /// Opens a value that was stored under `name`; `None` if no member of the cluster has stored it there.
     pub(crate) fn read<T: DeserializeOwned>(&self, name: &str, sealed: &[u8]) -> Option<T> {
         serde_json::from_slice(&self.0.open(sealed, name.as_bytes())?).ok()
+    }
+
+    /// Returns a digest of a name under the key ring.
+    pub(crate) fn digest(&self, name: &[u8], context: &[u8]) -> Option<NameDigest> {
+        self.0.digest(name, context)
     }
 
     /// Returns a text that changes whenever the ring seals with another key.

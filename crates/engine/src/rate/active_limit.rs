@@ -64,6 +64,7 @@ impl ActiveLimit {
                 reset: Duration::from_nanos(paid.saturating_sub(now)),
                 retry_after: Duration::ZERO,
                 place,
+                is_unknown: false,
             },
             QuotaOutcome::Refused { wait, paid } => Verdict {
                 allowed: false,
@@ -72,6 +73,7 @@ impl ActiveLimit {
                 reset: Duration::from_nanos(paid.saturating_sub(now)),
                 retry_after: Duration::from_nanos(wait),
                 place,
+                is_unknown: false,
             },
         }
     }

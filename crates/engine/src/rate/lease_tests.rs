@@ -383,7 +383,7 @@ proptest! {
         }
         for (first, from) in allowed.iter().enumerate() {
             for (last, to) in allowed.iter().enumerate().skip(first) {
-                let refilled = (*to - *from).as_nanos() / u128::from(interval_ms * 1_000_000);
+                let refilled = to.saturating_sub(*from).as_nanos() / u128::from(interval_ms * 1_000_000);
                 let bound = u128::from(burst) + refilled + 3 * u128::from(most);
                 prop_assert!((last - first + 1) as u128 <= bound, "{} of {bound} from {from:?} to {to:?}", last - first + 1);
             }

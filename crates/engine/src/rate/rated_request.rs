@@ -86,4 +86,6 @@ pub struct Verdict {
     pub retry_after: Duration,
     /// The index of the limit in the configuration, from 0.
     pub place: usize,
+    /// True if the request was refused because the count is unknown: it is in a store that cannot be used.
+    pub is_unknown: bool,
 }

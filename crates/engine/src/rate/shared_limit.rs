@@ -84,7 +84,7 @@ impl SharedLimit {
             return Ok((self.taken(left, paid, now), None));
         }
         if self.active.limit.without_store == WithoutStore::Refuse {
-            return Err(self.refusal(AGAIN, now, now));
+            return Err(Verdict { is_unknown: true, ..self.refusal(AGAIN, now, now) });
         }
         let share = self.active.quota.share(processes);
         let outcome = cell.count_alone(&share, count, now);

@@ -211,6 +211,7 @@ impl SharedLimiter {
     /// are used up first.
     pub fn decide_alone(&self, takes: &mut [SharedTake], processes: u32, now: Duration) -> Option<Verdict> {
         let now = nanos(now);
+        self.give_all_back(takes, now);
         let (mut tightest, mut refused) = (None, None);
         for take in takes.iter_mut() {
             let rule = &self.rules[take.rule];

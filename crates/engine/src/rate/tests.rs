@@ -56,6 +56,7 @@ fn a_burst_is_let_through_and_then_one_for_each_interval() {
         reset: SECOND,
         retry_after: Duration::ZERO,
         place: 0,
+        is_unknown: false,
     };
     assert_eq!(at(0), first);
     assert_eq!(at(0), Verdict { remaining: 1, reset: 2 * SECOND, ..first });

@@ -41,7 +41,11 @@ pub(crate) async fn replace(thread: &Thread, standing: Standing) -> Result<(), S
         transport::task::spawn_blocking(made).await.map_err(|e| e.to_string())??
     };
     let is_counted_as_before = config.rate_limits == known.rate_limits;
-    let rates = if is_counted_as_before { old.rates.clone() } else { Arc::new(configured_rates(config)?) };
+    let rates = if is_counted_as_before {
+        old.rates.clone()
+    } else {
+        Arc::new(configured_rates(config, &old.process)?)
+    };
     let is_managed_as_before = config.management == known.management;
     let manage_rates = if is_managed_as_before { old.manage_rates.clone() } else { manage_rates(config)? };
     let has_same_operators = config.admin == known.admin;

@@ -36,8 +36,10 @@ pub(super) async fn join(thread: &Arc<Thread>) -> Result<(), BoxError> {
         .await
         .map_err(|unfit| format!("cluster.store: the store cannot be used: {unfit}; {}", unfit.help()))?;
     tracing::info!(replica = %cluster.me().name, id = %cluster.me().id, "joined the cluster");
+    let cluster = Arc::new(cluster);
+    gateway.process.counts.join(cluster.clone(), gateway.process.stop.clone());
     // This is the only place that sets it.
-    let _ = gateway.process.session.cluster.set(Arc::new(cluster));
+    let _ = gateway.process.session.cluster.set(cluster);
     Ok(())
 }
 

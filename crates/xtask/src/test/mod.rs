@@ -143,7 +143,7 @@ fn run_step(step: &Step, context: &Context, build_failed: bool) -> Done {
 fn shown_of(text: &str) -> Vec<&str> {
     let lines: Vec<&str> = text.lines().collect();
     let failed = |line: &&str| ["FAIL ", "not ok "].iter().any(|word| line.starts_with(word));
-    let first = lines.iter().position(|line| failed(&line));
+    let first = lines.iter().position(&failed);
     let before = first.map_or(&[][..], |first| &lines[first.saturating_sub(LINES_BEFORE)..=first]);
     let end = &lines[lines.len().saturating_sub(SHOWN_LINES)..];
     let failures = lines.iter().copied().filter(failed).take(SHOWN_LINES);

@@ -9,6 +9,7 @@ mod hostile;
 mod lost_store;
 mod passed_on;
 mod rotation;
+mod shared_limits;
 mod stopped_store;
 mod store_user;
 mod unfit;
@@ -22,6 +23,7 @@ pub(super) fn all() -> Vec<Case> {
         cost::ALL,
         passed_on::ALL,
         rotation::ALL,
+        shared_limits::ALL,
         stopped_store::ALL,
         crash::ALL,
         hostile::ALL,
