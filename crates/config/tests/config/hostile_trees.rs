@@ -81,7 +81,17 @@ const MAPPINGS: &[(&str, &[&str])] = &[
     ("access/[]/when/annotations", &["readOnlyHint", "destructiveHint", "nonsense"]),
     (
         "rateLimits/[]",
-        &["rate", "burst", "per", "methods", "profiles", "tools", "enabled", "trustForwardedFor"],
+        &[
+            "rate",
+            "burst",
+            "per",
+            "methods",
+            "profiles",
+            "tools",
+            "enabled",
+            "trustForwardedFor",
+            "withoutStore",
+        ],
     ),
     ("audit", &["file", "arguments", "redact", "keep"]),
     ("metrics", &["listen", "who", "series"]),

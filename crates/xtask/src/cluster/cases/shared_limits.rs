@@ -5,6 +5,7 @@ use crate::chaos::client::{Client, End, Era};
 use crate::chaos::process::until;
 use crate::chaos::stage::SOON;
 use crate::cluster::rig::{Rig, each};
+use rustix::process::Signal;
 use serde_json::json;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -46,6 +47,7 @@ fn run(rig: &mut Rig<'_>) -> Result<String, String> {
         limit("1/1h", "up__write", "local"),
         limit("30/10h", "two__read", "local"),
         limit("30/10h", "two__write", "refuse"),
+        limit("30/10h", "two__talk", "local"),
     ]});
     let two = json!({ "two": rig.up.over_http() });
     rig.start_with_keys(&two, &limits)?;
@@ -55,8 +57,31 @@ fn run(rig: &mut Rig<'_>) -> Result<String, String> {
     let client = rig.clients(1, &[Era::STATELESS], &replicas, None)?.remove(0);
     one_in_all(&client, "up__write", &replicas)?;
     thread::sleep(ACQUAINTED);
+    let longest = with_a_stopped_store(rig, &client, &replicas)?;
     without_the_store(rig, &client, &replicas)?;
-    Ok(told)
+    Ok(format!("{told}; the longest call with a stopped store {} ms", longest.as_millis()))
+}
+
+/// Stops the store, so that it does not answer; returns the duration of the longest call.
+fn with_a_stopped_store(
+    rig: &Rig<'_>,
+    client: &Arc<Client>,
+    replicas: &[SocketAddr],
+) -> Result<Duration, String> {
+    rig.store.signal(Signal::STOP);
+    let mut longest = Duration::ZERO;
+    let called = replicas.repeat(SHARE / replicas.len()).into_iter().try_for_each(|address| {
+        let begun = Instant::now();
+        let is_allowed = is_allowed(&client.resumed(address), "two__talk")?;
+        longest = longest.max(begun.elapsed());
+        if is_allowed {
+            Ok(())
+        } else {
+            Err(format!("a call was refused at {address} while the store stood still"))
+        }
+    });
+    rig.store.signal(Signal::CONT);
+    called.map(|()| longest)
 }
 
 /// Makes more calls than a limit allows, through the balancers.
