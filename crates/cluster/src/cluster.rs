@@ -16,6 +16,7 @@ use transport::task::spawn;
 use crate::families::StoreKeys;
 use crate::following::follow;
 use crate::homes::{self, FoundHome, Home, HomeOwner, KnownHomes};
+use crate::journal::{self, JournalPage, JournalPosition};
 use crate::member::{SharedKeys, SharedSessions};
 use crate::peer_table::PeerTable;
 use crate::peers::{self, PassedOn, Peer};
@@ -145,6 +146,27 @@ impl Cluster {
         let Membership { store, keys, values, .. } = &*self.membership;
         let replies = store.run(sessions::look_up(keys, key).into(), READ).await?;
         Ok(sessions::found(keys, values, key, &replies))
+    }
+
+    /// Appends an entry to the journal of all replicas, which the store keeps for the time `life` after its last entry.
+    ///
+    /// # Errors
+    /// Fails if the store does not take the entry in time.
+    pub async fn append_to_journal(&self, entry: &[u8], life: Duration) -> Result<(), StoreError> {
+        let Membership { store, keys, values, .. } = &*self.membership;
+        let unsealed = || StoreError::Refused("the entry cannot be sealed".to_owned());
+        let commands = journal::append(keys, values, entry, life).ok_or_else(unsealed)?;
+        store.run(commands.into(), WRITE).await.map(drop)
+    }
+
+    /// Reads at most `most` entries of the journal, from newer to older ones.
+    ///
+    /// # Errors
+    /// Fails if the store does not answer in time.
+    pub async fn journal(&self, from: &JournalPosition, most: usize) -> Result<JournalPage, StoreError> {
+        let Membership { store, keys, values, .. } = &*self.membership;
+        let reply = store.one(journal::read(keys, from, most), WRITE).await?;
+        Ok(journal::page(keys, values, &reply))
     }
 
     /// Changes the time for which sessions are kept after their last use.

@@ -11,6 +11,7 @@
 //! | `session:ID` | what a client has sent in its session | with the session |
 //! | `home:OWNER` | the replica that has the process of an owner | two hours after its last use |
 //! | `count:DIGEST` | the number of requests that a rate limit has counted | when they no longer count, after a day at most for each request of a burst |
+//! | `journal` | a stream of what the gateways record, at most [`MOST_JOURNAL`] entries | some time after the last entry |
 //! | `ended:ID` | the end of a session | an hour after the session would have expired |
 
 use std::time::Duration;
@@ -18,6 +19,9 @@ use std::time::Duration;
 /// The maximum number of notices that the store keeps. A replica that missed more notices than this compares
 /// everything.
 pub(crate) const MOST_NOTICES: usize = 100_000;
+
+/// The maximum number of entries of the journal that the store keeps.
+pub(crate) const MOST_JOURNAL: usize = 5000;
 
 /// The time without a heartbeat after which a replica is considered gone.
 pub(crate) const REPLICA_LIFE: Duration = Duration::from_secs(10);
@@ -72,6 +76,11 @@ impl StoreKeys {
     /// The key of the home of an owner.
     pub(crate) fn home(&self, owner: &str) -> String {
         self.key(&format!("home:{owner}"))
+    }
+
+    /// The key of the journal.
+    pub(crate) fn journal(&self) -> String {
+        self.key("journal")
     }
 
     /// The key of a count.

@@ -9,7 +9,7 @@
 //! | `publishing` | the task that writes changes of sessions |
 //! | `settings` | the settings of a replica |
 //! | `member` | what the gateway provides |
-//! | `sessions`, `api_keys`, `counts`, `replicas`, `homes`, `notices` | what is shared: each as commands and replies (pure) |
+//! | `sessions`, `api_keys`, `counts`, `journal`, `replicas`, `homes`, `notices` | what is shared: each as commands and replies (pure) |
 //! | [`peers`], `peer_door`, `peer_table` | requests that a replica passes on to another; its address and key for them; the known replicas |
 //! | `families` | the names in the store, as a table |
 //! | `sealed` | values under the key ring |
@@ -23,6 +23,7 @@ mod counts;
 mod families;
 mod following;
 mod homes;
+mod journal;
 mod member;
 mod notices;
 mod peer_door;
@@ -41,6 +42,7 @@ mod valkey;
 pub use cluster::{Cluster, ClusterMembers};
 pub use counts::{CountTake, Counted};
 pub use homes::HomeOwner;
+pub use journal::{JournalPage, JournalPosition};
 pub use member::{SharedKeys, SharedSessions};
 pub use peer_door::PeerDoor;
 pub use replicas::Replica;

@@ -36,13 +36,22 @@ impl SealedValues {
 
     /// Seals a value that will be stored under `name`.
     pub(crate) fn write(&self, name: &str, value: &impl Serialize) -> Option<Vec<u8>> {
-        let plain = serde_json::to_vec(value).ok()?;
-        self.0.seal(&plain, name.as_bytes())
+        self.write_bytes(name, &serde_json::to_vec(value).ok()?)
+    }
+
+    /// Seals bytes that will be stored under `name`.
+    pub(crate) fn write_bytes(&self, name: &str, plain: &[u8]) -> Option<Vec<u8>> {
+        self.0.seal(plain, name.as_bytes())
+    }
+
+    /// Opens bytes that were stored under `name`; `None` if no member of the cluster has stored them there.
+    pub(crate) fn read_bytes(&self, name: &str, sealed: &[u8]) -> Option<Vec<u8>> {
+        self.0.open(sealed, name.as_bytes())
     }
 
     /// Opens a value that was stored under `name`; `None` if no member of the cluster has stored it there.
     pub(crate) fn read<T: DeserializeOwned>(&self, name: &str, sealed: &[u8]) -> Option<T> {
-        serde_json::from_slice(&self.0.open(sealed, name.as_bytes())?).ok()
+        serde_json::from_slice(&self.read_bytes(name, sealed)?).ok()
     }
 
     /// Returns a digest of a name under the key ring.

@@ -93,7 +93,7 @@ const MAPPINGS: &[(&str, &[&str])] = &[
             "withoutStore",
         ],
     ),
-    ("audit", &["file", "arguments", "redact", "keep"]),
+    ("audit", &["file", "arguments", "redact", "share", "keep"]),
     ("metrics", &["listen", "who", "series"]),
     ("limits", &["batch", "line", "callTimeout"]),
 ];

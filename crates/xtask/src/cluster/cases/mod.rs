@@ -9,6 +9,7 @@ mod hostile;
 mod lost_store;
 mod passed_on;
 mod rotation;
+mod shared_calls;
 mod shared_limits;
 mod stopped_store;
 mod store_user;
@@ -24,6 +25,7 @@ pub(super) fn all() -> Vec<Case> {
         passed_on::ALL,
         rotation::ALL,
         shared_limits::ALL,
+        shared_calls::ALL,
         stopped_store::ALL,
         crash::ALL,
         hostile::ALL,
