@@ -71,13 +71,13 @@ fn who_may_how_often_asks_for_no_memory() {
         assert!(verdict.is_some_and(|verdict| verdict.allowed) && listed.is_allowed() && called.is_allowed());
     });
     assert_eq!(counted.times, 0);
-    let (shared, mut asked, now) =
+    let (shared, mut orders, now) =
         (SharedLimiter::new(&config.rate_limits, 100, 7), Vec::new(), Duration::from_secs(1));
     let mut takes = shared.takes(&[request]);
-    let _ = shared.take_all(&mut takes, now, |ask| asked.push(ask));
-    assert_eq!(asked.len(), 2, "each limit needs a lease");
-    for ask in &asked {
-        shared.leased(ask, Some(CountAnswer { granted: 5, owed: 0 }), now);
+    let _ = shared.take_all(&mut takes, now, |order| orders.push(order));
+    assert_eq!(orders.len(), 2, "each limit needs a lease");
+    for order in &orders {
+        shared.leased(order, Some(CountAnswer { granted: 5, owed: 0 }), now);
     }
     let counted = allocations(|| {
         let verdict = shared.check(&request, now, |_| unreachable!("the leases suffice"));

@@ -33,7 +33,7 @@ pub(super) struct LeaseTerms {
     life: u64,
 }
 
-/// When the caller takes the next lease.
+/// The conditions under which the caller takes the next lease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NextLease {
     /// Never.

@@ -13,7 +13,7 @@ pub struct SharedTake {
     pub(super) held: Held,
 }
 
-/// How requests are counted.
+/// The place in which requests are counted.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Held {
     /// Not yet.
@@ -45,7 +45,7 @@ pub struct CountRequest {
     pub owed: u64,
 }
 
-/// What has to happen next with requests.
+/// The next step for requests.
 #[derive(Debug, PartialEq, Eq)]
 pub enum SharedStep {
     /// They are decided.
