@@ -31,6 +31,8 @@ pub(super) struct LeaseTerms {
     renew_at: u32,
     /// The time in which a lease can be used.
     life: u64,
+    /// True if counted requests may be taken back, so that an exhausted limit can allow requests again at any time.
+    pub(super) is_returnable: bool,
 }
 
 /// The conditions under which the caller takes the next lease.
@@ -107,11 +109,12 @@ fn tick_of(tick: u64) -> u32 {
 }
 
 impl LeaseTerms {
-    pub(super) fn new(quota: Quota) -> Self {
+    pub(super) fn new(quota: Quota, is_returnable: bool) -> Self {
         let size = quota.burst() / PART;
         let size = if size < SMALLEST { 0 } else { size };
         let life = quota.interval().saturating_mul(quota.burst().into()).clamp(LIFE.0, LIFE.1);
-        Self { quota, size, renew_at: size / 4, life }
+        // What is taken back from a lease stays in the lease.
+        Self { quota, size, renew_at: size / 4, life, is_returnable: is_returnable && size == 0 }
     }
 
     /// The maximum number of requests that a process has counted in advance.
@@ -141,7 +144,10 @@ impl LeaseCell {
                     let after = Lease { left, is_asked: lease.is_asked || asks, ..lease };
                     (after, LeaseOutcome::Taken { left, paid, asks })
                 }
-                None if now < retry_at => return LeaseOutcome::Refused { wait: retry_at - now, paid },
+                None if now < retry_at => {
+                    let wait = terms.wait(paid.saturating_sub(now), count).max(retry_at - now);
+                    return LeaseOutcome::Refused { wait, paid };
+                }
                 None if lease.is_asked || next != NextLease::Needed => {
                     return LeaseOutcome::Empty { asks: false };
                 }
@@ -197,7 +203,8 @@ impl LeaseCell {
             return None;
         }
         // The answer may be about several requests; a single one can be allowed sooner.
-        self.retry_at.store(now.saturating_add(terms.wait(answer.owed, 1)), Ordering::Release);
+        let longest = if terms.is_returnable { LONGEST_PAUSE } else { u64::MAX };
+        self.retry_at.store(now.saturating_add(terms.wait(answer.owed, 1).min(longest)), Ordering::Release);
         Some(if count > terms.quota.burst() { 0 } else { terms.wait(answer.owed, count).max(1) })
     }
 
@@ -216,6 +223,7 @@ impl LeaseCell {
     pub(super) fn uncount(&self, interval: u64, count: u32) {
         let less = |paid: u64| Some(paid.saturating_sub(interval.saturating_mul(count.into())));
         let _ = self.paid.fetch_update(Ordering::AcqRel, Ordering::Acquire, less);
+        self.retry_at.store(0, Ordering::Release);
     }
 
     /// Counts requests without the store, against this quota.

@@ -246,51 +246,76 @@ fn what_was_counted_before_and_during_an_outage_stays_counted() {
     assert_eq!(store.counts[&first.subject].0, 3 * 1_000_000_000, "only the lease is counted");
 }
 
+/// Counts a caller that is about to authenticate; true if the caller may try.
+fn enter(process: &Process, store: &mut TestStore, now: Duration) -> bool {
+    let mut asks = Vec::new();
+    let entered = process.limiter.enter(&entering(), now, |ask| asks.push(ask));
+    process.lease(store, &mut asks, now);
+    let mut takes = match entered {
+        Ok(verdict) => return verdict.unwrap().allowed,
+        Err(takes) => takes,
+    };
+    loop {
+        let step = process.limiter.take_all(&mut takes, now, |ask| asks.push(ask)).unwrap();
+        process.lease(store, &mut asks, now);
+        match step {
+            SharedStep::Decided(verdict) => return verdict.allowed,
+            SharedStep::Waits(_) => {}
+            SharedStep::Store(requests) => {
+                let answers = store.count(&requests, now);
+                return process.limiter.settle(&mut takes, &answers, now).unwrap().allowed;
+            }
+        }
+    }
+}
+
+/// Takes back the count of a caller that has authenticated.
+fn let_in(process: &Process, store: &mut TestStore, now: Duration) {
+    for (subject, interval) in process.limiter.let_in(&entering(), now) {
+        let (owed, _) = store.counts.get_mut(&subject).unwrap();
+        *owed = owed.saturating_sub(interval);
+    }
+}
+
+fn entering() -> Entering<'static> {
+    let address = "192.0.2.1".parse().ok();
+    Entering { nobody: "anyone", address, connection: None, profile: "default" }
+}
+
+fn at_door(burst: u32) -> [RateLimit; 1] {
+    [RateLimit { per: vec![RatePer::Ip], methods: RateMethods::All, ..limit(60, MINUTE, burst) }]
+}
+
 #[test]
 fn callers_who_are_let_in_do_not_use_up_the_limit_of_their_address() {
     for burst in [3, 100] {
-        let at_door =
-            RateLimit { per: vec![RatePer::Ip], methods: RateMethods::All, ..limit(60, MINUTE, burst) };
-        let (mut store, process) = (TestStore::default(), Process::new(&[at_door], 1));
-        let entering = Entering {
-            nobody: "anyone",
-            address: "192.0.2.1".parse().ok(),
-            connection: None,
-            profile: "default",
-        };
-        let enter = |store: &mut TestStore| {
-            let mut asks = Vec::new();
-            let entered = process.limiter.enter(&entering, SECOND, |ask| asks.push(ask));
-            process.lease(store, &mut asks, SECOND);
-            let mut takes = match entered {
-                Ok(verdict) => return verdict.unwrap().allowed,
-                Err(takes) => takes,
-            };
-            loop {
-                let step = process.limiter.take_all(&mut takes, SECOND, |ask| asks.push(ask)).unwrap();
-                process.lease(store, &mut asks, SECOND);
-                match step {
-                    SharedStep::Decided(verdict) => return verdict.allowed,
-                    SharedStep::Waits(_) => {}
-                    SharedStep::Store(requests) => {
-                        let answers = store.count(&requests, SECOND);
-                        return process.limiter.settle(&mut takes, &answers, SECOND).unwrap().allowed;
-                    }
-                }
-            }
-        };
+        let (mut store, process) = (TestStore::default(), Process::new(&at_door(burst), 1));
         for _ in 0..200 {
-            assert!(enter(&mut store), "{burst}");
-            for (subject, interval) in process.limiter.let_in(&entering, SECOND) {
-                let (owed, _) = store.counts.get_mut(&subject).unwrap();
-                *owed = owed.saturating_sub(interval);
-            }
+            assert!(enter(&process, &mut store, SECOND), "{burst}");
+            let_in(&process, &mut store, SECOND);
         }
         for number in 0..burst {
-            assert!(enter(&mut store), "{number} of {burst}");
+            assert!(enter(&process, &mut store, SECOND), "{number} of {burst}");
         }
-        assert!(!enter(&mut store));
+        assert!(!enter(&process, &mut store, SECOND));
     }
+}
+
+#[test]
+fn callers_who_are_let_in_by_several_processes_at_once_do_not_either() {
+    let (mut store, limits) = (TestStore::default(), at_door(3));
+    let processes = [1, 2].map(|seed| Process::new(&limits, seed));
+    for _ in 0..50 {
+        processes.iter().for_each(|process| assert!(enter(process, &mut store, SECOND)));
+        processes.iter().for_each(|process| let_in(process, &mut store, SECOND));
+    }
+    let [first, second] = &processes;
+    assert!([first, second, first].iter().all(|process| enter(process, &mut store, SECOND)));
+    assert!(!enter(first, &mut store, SECOND) && !enter(second, &mut store, SECOND));
+    let_in(first, &mut store, SECOND);
+    assert!(enter(first, &mut store, SECOND), "the same process knows it at once");
+    let_in(first, &mut store, SECOND);
+    assert!(enter(second, &mut store, 2 * SECOND), "another one soon");
 }
 
 #[test]

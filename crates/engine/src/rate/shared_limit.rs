@@ -27,7 +27,7 @@ impl SharedLimit {
             let text = fingerprint(&active.limit);
             // Equal limits count separately, as they do in one process.
             let equal = rules.iter().filter(|rule| rule.name.starts_with(&text)).count();
-            let terms = LeaseTerms::new(active.quota);
+            let terms = LeaseTerms::new(active.quota, active.is_at_door());
             rules.push(Self { active, terms, name: format!("{text}{equal}") });
         }
         rules.into()

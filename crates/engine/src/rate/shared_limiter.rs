@@ -320,9 +320,11 @@ impl SharedLimiter {
         (least, most): (u32, u32),
         now: u64,
     ) -> CountRequest {
-        let quota = self.rules[rule].active.quota;
+        let SharedLimit { active, terms, .. } = &self.rules[rule];
+        let quota = active.quota;
         let owed = self.table.with(key, LeaseCell::paid).unwrap_or(0).saturating_sub(now);
-        let owed = owed.saturating_sub(UNDER_WAY);
+        // Other processes may have taken back requests that this process knows about.
+        let owed = if terms.is_returnable { 0 } else { owed.saturating_sub(UNDER_WAY) };
         CountRequest {
             rule,
             key,

@@ -120,7 +120,7 @@ impl SharedCounter {
         }
         let deadline = tokio::time::Instant::now() + WAIT;
         let mut waiting = None;
-        while self.store.is_usable() {
+        while self.store.is_usable() && tokio::time::Instant::now() < deadline {
             let order = |next| self.store.order(&self.limiter, self.start, next);
             match self.limiter.take_all(&mut takes, self.start.elapsed(), order)? {
                 SharedStep::Decided(verdict) => return Some(verdict),

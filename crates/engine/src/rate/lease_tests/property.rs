@@ -36,7 +36,7 @@ proptest! {
         interval_ms in 1_u64..200,
     ) {
         let limits = [limit(1, interval_ms_of(interval_ms), burst)];
-        let most = LeaseTerms::new(Quota::new(1, interval_ms_of(interval_ms), burst)).most();
+        let most = LeaseTerms::new(Quota::new(1, interval_ms_of(interval_ms), burst), false).most();
         let processes = [1, 2, 3].map(|seed| Process::new(&limits, seed));
         let (mut store, mut now) = (TestStore::default(), 1000 * SECOND);
         let mut waiting: VecDeque<(usize, CountRequest)> = VecDeque::new();
