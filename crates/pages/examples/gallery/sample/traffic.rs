@@ -73,7 +73,11 @@ pub(crate) fn calls(s: &Sample) -> CallsPage {
         is_shared: true,
         missing: 0,
         filter: CallsFilter { since: s.t("24h"), ..CallsFilter::default() },
-        rows: s.rows(|number| call_row(s, number)),
+        rows: s.rows(|number| {
+            // A row of another gateway, as in the list of all gateways.
+            let gateway = (number % 5 == 4).then(|| s.t("gw-2"));
+            CallRow { gateway, ..call_row(s, number) }
+        }),
         paging: s.paging(),
         servers: s.list(&["blog", "files", "github"]),
         profiles: s.list(&["default", "office"]),
