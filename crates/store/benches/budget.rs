@@ -27,7 +27,7 @@ fn keys() -> (PurposeKeys, Vec<u8>) {
 
 #[library_benchmark]
 #[bench::session_id(args = (), setup = keys, config = LibraryBenchmarkConfig::default()
-    .tool(Callgrind::default().hard_limits([(EventKind::Ir, 6_000)])).clone())]
+    .tool(Callgrind::default().hard_limits([(EventKind::Ir, 7_100)])).clone())]
 fn seal_and_open((keys, facts): (PurposeKeys, Vec<u8>)) -> (PurposeKeys, Option<Vec<u8>>) {
     let sealed = keys.seal(black_box(&facts), b"", black_box([3; 12])).expect("there is a key");
     let opened = keys.open(black_box(&sealed), b"");
