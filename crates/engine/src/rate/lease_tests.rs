@@ -306,8 +306,12 @@ fn callers_who_are_let_in_by_several_processes_at_once_do_not_either() {
     let (mut store, limits) = (TestStore::default(), at_door(3));
     let processes = [1, 2].map(|seed| Process::new(&limits, seed));
     for _ in 0..50 {
-        processes.iter().for_each(|process| assert!(enter(process, &mut store, SECOND)));
-        processes.iter().for_each(|process| let_in(process, &mut store, SECOND));
+        for process in &processes {
+            assert!(enter(process, &mut store, SECOND));
+        }
+        for process in &processes {
+            let_in(process, &mut store, SECOND);
+        }
     }
     let [first, second] = &processes;
     assert!([first, second, first].iter().all(|process| enter(process, &mut store, SECOND)));

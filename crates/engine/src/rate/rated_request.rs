@@ -27,11 +27,11 @@ pub struct RatedRequest<'a> {
     pub profile: &'a str,
     /// True if the request is a `tools/call`.
     pub is_call: bool,
-    /// The name by which the client calls the tool; not needed if [`Limiter::asks_for_tools`] is false.
+    /// The name by which the client calls the tool; not needed if [`Limiter::asks_for_tools`](super::Limiter::asks_for_tools) is false.
     pub tool: Option<&'a str>,
     /// The tool's identity, `server__tool`, if the caller can see the tool: a tool can have several names. Names that belong to
     /// no tool share one counter, because anybody can invent any number of such names. The identity is not needed if
-    /// [`Limiter::asks_for_tools`] is false.
+    /// [`Limiter::asks_for_tools`](super::Limiter::asks_for_tools) is false.
     pub identity: Option<&'a str>,
 }
 
