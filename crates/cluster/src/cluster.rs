@@ -2,6 +2,7 @@
 //! gateway calls. This module must not know what sessions and keys mean.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use arc_swap::ArcSwap;
@@ -15,6 +16,7 @@ use transport::task::spawn;
 use crate::families::StoreKeys;
 use crate::following::follow;
 use crate::homes::{self, FoundHome, Home, HomeOwner, KnownHomes};
+use crate::journal::{self, JournalPage, JournalPosition};
 use crate::logins::LoginEnds;
 use crate::member::{ChangeWatch, SharedKeys, SharedLogins, SharedSessions};
 use crate::peer_table::PeerTable;
@@ -45,6 +47,8 @@ pub(crate) struct Membership {
     pub(crate) me: Replica,
     /// The replicas that were alive at the last heartbeat; none while the store cannot be used.
     pub(crate) replicas: ArcSwap<Vec<Replica>>,
+    /// The number of replicas that were alive when the store was last read.
+    pub(crate) last_replica_count: AtomicU32,
     /// The replicas to which requests can be passed on. While the store cannot be used, they stay known.
     pub(crate) peers: PeerTable,
     /// The time at which the list of replicas was last read because of an unknown number.
@@ -102,6 +106,7 @@ impl Cluster {
             id: settings.id,
             me: settings.replica(now_ms()),
             replicas: ArcSwap::default(),
+            last_replica_count: AtomicU32::new(1),
             peers: PeerTable::default(),
             read: tokio::sync::Mutex::default(),
             homes: KnownHomes::default(),
@@ -162,6 +167,27 @@ impl Cluster {
         let Membership { store, keys, values, .. } = &*self.membership;
         let replies = store.run(sessions::look_up(keys, key).into(), READ).await?;
         Ok(sessions::found(keys, values, key, &replies))
+    }
+
+    /// Appends an entry to the journal of all replicas, which the store keeps for the time `life` after its last entry.
+    ///
+    /// # Errors
+    /// Fails if the store does not take the entry in time.
+    pub async fn append_to_journal(&self, entry: &[u8], life: Duration) -> Result<(), StoreError> {
+        let Membership { store, keys, values, .. } = &*self.membership;
+        let unsealed = || StoreError::Refused("the entry cannot be sealed".to_owned());
+        let commands = journal::append(keys, values, entry, life).ok_or_else(unsealed)?;
+        store.run(commands.into(), WRITE).await.map(drop)
+    }
+
+    /// Reads at most `most` entries of the journal, from newer to older ones.
+    ///
+    /// # Errors
+    /// Fails if the store does not answer in time.
+    pub async fn journal(&self, from: &JournalPosition, most: usize) -> Result<JournalPage, StoreError> {
+        let Membership { store, keys, values, .. } = &*self.membership;
+        let reply = store.one(journal::read(keys, from, most), WRITE).await?;
+        Ok(journal::page(keys, values, &reply))
     }
 
     /// Changes the time for which sessions are kept after their last use.

@@ -1,4 +1,4 @@
-//! The keys of the store: one row for each family of keys. Every value is sealed under the key ring, and bound to the
+//! The keys of the store: one row for each family of keys. Every value except counts is sealed under the key ring, and bound to the
 //! key under which it is stored. This module must not know connections.
 //!
 //! | family | holds | expires |
@@ -16,6 +16,8 @@
 //! | `used:NAME` | the use of a thing that works once | with the thing |
 //! | `session:ID` | what a client has sent in its session | with the session |
 //! | `home:OWNER` | the replica that has the process of an owner | two hours after its last use |
+//! | `count:DIGEST` | the number of requests that a rate limit has counted | when they no longer count, after a day at most for each request of a burst |
+//! | `journal` | a stream of what the gateways record, at most [`MOST_JOURNAL`] entries | some time after the last entry |
 //! | `ended:ID` | the end of a session | an hour after the session would have expired |
 
 use std::time::Duration;
@@ -23,6 +25,9 @@ use std::time::Duration;
 /// The maximum number of notices that the store keeps. A replica that missed more notices than this compares
 /// everything.
 pub(crate) const MOST_NOTICES: usize = 100_000;
+
+/// The maximum number of entries of the journal that the store keeps.
+pub(crate) const MOST_JOURNAL: usize = 5000;
 
 /// The time without a heartbeat after which a replica is considered gone.
 pub(crate) const REPLICA_LIFE: Duration = Duration::from_secs(10);
@@ -112,6 +117,16 @@ impl StoreKeys {
     /// The key of the home of an owner.
     pub(crate) fn home(&self, owner: &str) -> String {
         self.key(&format!("home:{owner}"))
+    }
+
+    /// The key of the journal.
+    pub(crate) fn journal(&self) -> String {
+        self.key("journal")
+    }
+
+    /// The key of a count.
+    pub(crate) fn count(&self, digest: &str) -> String {
+        self.key(&format!("count:{digest}"))
     }
 
     fn key(&self, rest: &str) -> String {

@@ -2,6 +2,7 @@
 //! this replica is alive, and detects that the store has lost its data. This module must not know connections.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::time::{Instant, MissedTickBehavior, interval};
@@ -268,6 +269,8 @@ impl Membership {
         let read = store.one(replicas::read(keys, ids), within).await?;
         let alive = replicas::alive(keys, values, ids, &read);
         peers.take(&alive, me, std::time::Instant::now());
+        self.last_replica_count
+            .store(u32::try_from(alive.len()).unwrap_or(u32::MAX).max(1), Ordering::Relaxed);
         self.replicas.store(Arc::new(alive));
         Ok(())
     }

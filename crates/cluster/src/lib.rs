@@ -4,13 +4,14 @@
 //! | module | is for |
 //! |---|---|
 //! | `cluster` | a replica's membership: the functions that the gateway calls |
+//! | `counting` | the cluster's functions for shared counts |
 //! | `following` | the task that reads notices, compares API keys, and sends the replica's heartbeats |
 //! | `publishing` | the task that writes changes of sessions |
 //! | `documents` | documents with versions, which are replaced by compare and set (pure) |
 //! | `login_exchange` | the exchange of logins with the other replicas |
 //! | `settings` | the settings of a replica |
 //! | `member` | what the gateway provides |
-//! | `sessions`, `api_keys`, `managed`, `consents`, `sign_ins`, `logins`, `single_use`, `replicas`, `homes`, `notices` | what is shared: each as commands and replies (pure) |
+//! | `sessions`, `api_keys`, `counts`, `journal`, `managed`, `consents`, `sign_ins`, `logins`, `single_use`, `replicas`, `homes`, `notices` | what is shared: each as commands and replies (pure) |
 //! | [`peers`], `peer_door`, `peer_table` | requests that a replica passes on to another; its address and key for them; the known replicas |
 //! | `families` | the names in the store, as a table |
 //! | `sealed` | values under the key ring |
@@ -20,10 +21,13 @@
 mod api_keys;
 mod cluster;
 mod consents;
+mod counting;
+mod counts;
 mod documents;
 mod families;
 mod following;
 mod homes;
+mod journal;
 mod login_exchange;
 mod logins;
 mod managed;
@@ -46,13 +50,15 @@ mod valkey;
 
 pub use cluster::{Cluster, ClusterMembers};
 pub use consents::ConsentLock;
+pub use counts::{CountTake, Counted};
 pub use documents::{DocumentVersion, StoredDocument, VersionedDocument};
 pub use homes::HomeOwner;
+pub use journal::{JournalPage, JournalPosition};
 pub use logins::{LoginAttempt, LoginMark};
 pub use member::{ChangeWatch, SharedKeys, SharedLogins, SharedSessions};
 pub use peer_door::PeerDoor;
 pub use replicas::Replica;
-pub use sealed::ValueSealer;
+pub use sealed::{NameDigest, ValueSealer};
 pub use sessions::{OpenSession, SharedSession};
 pub use settings::{ClusterSettings, ClusterStore};
 pub use valkey::{StoreError, StoreHealth, StoreState, UnfitStore};

@@ -6,6 +6,9 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+/// A digest that tells nothing about the name, except to members of the cluster.
+pub type NameDigest = [u8; 12];
+
 /// Seals and opens values with the current keys of the key ring.
 pub trait ValueSealer: Send + Sync {
     /// Seals bytes for this context; `None` if the random number generator fails.
@@ -13,6 +16,10 @@ pub trait ValueSealer: Send + Sync {
 
     /// Opens bytes that were sealed for the same context; `None` for anything else.
     fn open(&self, sealed: &[u8], context: &[u8]) -> Option<Vec<u8>>;
+
+    /// Returns a digest of a name under the key ring. It is the same at all members until the key for names is rotated; `None` if there
+    /// is no key.
+    fn digest(&self, name: &[u8], context: &[u8]) -> Option<NameDigest>;
 
     /// Returns a text that changes whenever the ring seals with another key.
     fn generation(&self) -> String;
@@ -29,13 +36,27 @@ impl SealedValues {
 
     /// Seals a value that will be stored under `name`.
     pub(crate) fn write(&self, name: &str, value: &impl Serialize) -> Option<Vec<u8>> {
-        let plain = serde_json::to_vec(value).ok()?;
-        self.0.seal(&plain, name.as_bytes())
+        self.write_bytes(name, &serde_json::to_vec(value).ok()?)
+    }
+
+    /// Seals bytes that will be stored under `name`.
+    pub(crate) fn write_bytes(&self, name: &str, plain: &[u8]) -> Option<Vec<u8>> {
+        self.0.seal(plain, name.as_bytes())
+    }
+
+    /// Opens bytes that were stored under `name`; `None` if no member of the cluster has stored them there.
+    pub(crate) fn read_bytes(&self, name: &str, sealed: &[u8]) -> Option<Vec<u8>> {
+        self.0.open(sealed, name.as_bytes())
     }
 
     /// Opens a value that was stored under `name`; `None` if no member of the cluster has stored it there.
     pub(crate) fn read<T: DeserializeOwned>(&self, name: &str, sealed: &[u8]) -> Option<T> {
-        serde_json::from_slice(&self.0.open(sealed, name.as_bytes())?).ok()
+        serde_json::from_slice(&self.read_bytes(name, sealed)?).ok()
+    }
+
+    /// Returns a digest of a name under the key ring.
+    pub(crate) fn digest(&self, name: &[u8], context: &[u8]) -> Option<NameDigest> {
+        self.0.digest(name, context)
     }
 
     /// Returns a text that changes whenever the ring seals with another key.

@@ -41,7 +41,7 @@ mod values;
 
 pub use callers::access::{AccessRule, AnnotationHint, Effect, Scheme, ValuePath, When, Who};
 pub use callers::auth::{Algorithm, Auth, Bearer, Jwt, Login, OAuth, SiteCheck};
-pub use callers::rates::{RateLimit, RateMethods, RatePer, RequestRate};
+pub use callers::rates::{RateLimit, RateMethods, RatePer, RequestRate, WithoutStore};
 pub use callers::trusted_proxies::{MAX_HOPS, TrustedProxies};
 pub use dialects::dialect_rows;
 pub use document::effective::{Effective, yaml_of};

@@ -13,7 +13,7 @@ use config::{Config, Lookup, load};
 use counting::{Asked, allocations};
 use dragoman_engine::access::{AccessTarget, Asker, Principal, Rules};
 use dragoman_engine::catalogue::ListKind;
-use dragoman_engine::rate::{Limiter, RatedRequest};
+use dragoman_engine::rate::{CountAnswer, Limiter, RatedRequest, SharedLimiter};
 use workload::{Call, List};
 
 #[test]
@@ -69,6 +69,19 @@ fn who_may_how_often_asks_for_no_memory() {
         let listed = rules.decide_as(&class, &target);
         let called = rules.decide(&asker, &target.called(Some(arguments)));
         assert!(verdict.is_some_and(|verdict| verdict.allowed) && listed.is_allowed() && called.is_allowed());
+    });
+    assert_eq!(counted.times, 0);
+    let (shared, mut orders, now) =
+        (SharedLimiter::new(&config.rate_limits, 100, 7), Vec::new(), Duration::from_secs(1));
+    let mut takes = shared.takes(&[request]);
+    let _ = shared.take_all(&mut takes, now, |order| orders.push(order));
+    assert_eq!(orders.len(), 2, "each limit needs a lease");
+    for order in &orders {
+        shared.leased(order, Some(CountAnswer { granted: 5, owed: 0 }), now);
+    }
+    let counted = allocations(|| {
+        let verdict = shared.check(&request, now, |_| unreachable!("the leases suffice"));
+        assert!(verdict.is_ok_and(|verdict| verdict.is_some_and(|verdict| verdict.allowed)));
     });
     assert_eq!(counted.times, 0);
 }

@@ -61,13 +61,14 @@ pub(super) async fn respond(
     }
     let rates = shard.gateway.manage_rates.as_ref();
     let entered = entered(shard, management, &request, peer).await;
-    let verdict = rates.and_then(|rates| {
-        if let Ok(identity) = &entered {
-            return rates.known.check(identity, request.headers(), "", None);
+    let verdict = match (rates, &entered) {
+        (None, _) => None,
+        (Some(rates), Ok(identity)) => rates.known.check(identity, request.headers(), "", None).await,
+        (Some(rates), Err(_)) => {
+            let client = shard.gateway.client_of(peer.ip(), request.headers());
+            rates.refused.check(&Identity::anyone(Some(client)), request.headers(), "", None).await
         }
-        let client = shard.gateway.client_of(peer.ip(), request.headers());
-        rates.refused.check(&Identity::anyone(Some(client)), request.headers(), "", None)
-    });
+    };
     if let Some(verdict) = verdict.as_ref().filter(|verdict| !verdict.allowed) {
         return too_soon(verdict);
     }

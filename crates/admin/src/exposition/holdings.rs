@@ -7,15 +7,35 @@ use cluster::Cluster;
 use transport::budget::{self, Part};
 
 use super::families::{Families, number};
+use gateway::admission::count_store::CountStore;
 use gateway::process::Gateway;
 
-fn write_cluster(families: &mut Families<'_, '_>, cluster: &Cluster) -> Result {
+fn write_cluster(
+    families: &mut Families<'_, '_>,
+    cluster: &Cluster,
+    counts: &CountStore,
+    lost: u64,
+) -> Result {
     let is_ready = u64::from(cluster.health().is_ready());
     let up = ("dragoman_cluster_store_up", "1 if the store of the cluster can be used, otherwise 0.");
     families.gauges(up, |series| series(&[], number(is_ready)))?;
     let count = cluster.replicas().len() as u64;
     let alive = ("dragoman_cluster_replicas", "Gateways of the cluster that are alive, including this one.");
-    families.gauges(alive, |series| series(&[], number(count)))
+    families.gauges(alive, |series| series(&[], number(count)))?;
+    let (asked, alone) = counts.figures();
+    let asks =
+        ("dragoman_rate_limit_commands", "Commands by which rate limits asked the store of the cluster.");
+    families.counters::<u64>(asks, |series| series(&[], asked))?;
+    let without = (
+        "dragoman_rate_limit_without_store",
+        "Requests that rate limits decided without the store of the cluster.",
+    );
+    families.counters::<u64>(without, |series| series(&[], alone))?;
+    let gap = (
+        "dragoman_audit_shared_lost",
+        "Entries of the record of calls that were not sent to the other gateways of the cluster.",
+    );
+    families.counters::<u64>(gap, |series| series(&[], lost))
 }
 
 pub(super) fn write(families: &mut Families<'_, '_>, gateway: &Gateway) -> Result {
@@ -56,7 +76,7 @@ pub(super) fn write(families: &mut Families<'_, '_>, gateway: &Gateway) -> Resul
         Ok(())
     })?;
     if let Some(cluster) = process.session.cluster.get() {
-        write_cluster(families, cluster)?;
+        write_cluster(families, cluster, &process.counts, process.call.audit.lost_shared())?;
     }
     if let Some(tracer) = &process.call.tracer {
         families.counters::<u64>(

@@ -12,7 +12,7 @@
 //! | [`sessions`], [`keys`], [`consents`], [`sign_ins`] | sessions and streams; API keys; consents of callers to servers; people who have signed in |
 //! | [`access`] | whether the rules let a caller use a tool |
 //! | [`limits`] | limits and their use |
-//! | [`replicas`] | the gateways of the cluster |
+//! | [`replicas`], [`shared_calls`] | the gateways of the cluster; their recorded calls |
 //! | [`configuration`] | the configuration in force, and changes made at run time |
 //! | [`health`] | what an operator should look at |
 
@@ -34,5 +34,6 @@ pub(crate) mod refusals;
 pub(crate) mod replicas;
 pub(crate) mod servers;
 pub(crate) mod sessions;
+pub(crate) mod shared_calls;
 pub(crate) mod sign_ins;
 pub(crate) mod usage;

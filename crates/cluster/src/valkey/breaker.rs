@@ -38,6 +38,11 @@ impl Breaker {
         }
     }
 
+    /// Returns true if [`Breaker::admits`] would.
+    pub(crate) fn would_admit(&self, now: Instant) -> bool {
+        self.retry_at.is_none_or(|at| now >= at)
+    }
+
     /// Records that the store has answered.
     pub(crate) fn succeeded(&mut self) {
         self.failures.clear();
@@ -69,6 +74,7 @@ mod tests {
             breaker.failed(start + Duration::from_secs(second));
         }
         let last = start + Duration::from_secs(4);
+        assert!(!breaker.would_admit(last) && breaker.would_admit(last + PAUSE));
         assert!(!breaker.admits(last));
         assert!(breaker.admits(last + PAUSE), "one command tries");
         assert!(!breaker.admits(last + PAUSE), "only one");

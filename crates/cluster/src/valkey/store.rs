@@ -87,6 +87,20 @@ impl Store {
         result
     }
 
+    /// Returns true if a command would be sent now.
+    pub(crate) fn is_usable(&self) -> bool {
+        self.health().is_ready() && self.breaker.lock().would_admit(Instant::now())
+    }
+
+    /// Sends a command after all commands that were sent before, without waiting for its reply. The command is dropped if the store
+    /// cannot be used, or if too many others wait.
+    pub(crate) fn send(&self, command: StoreCommand) {
+        if self.is_usable() {
+            let (done, _) = oneshot::channel();
+            let _ = self.batches.try_send(CommandBatch { commands: vec![command], done });
+        }
+    }
+
     /// Sends one command, and returns its reply.
     ///
     /// # Errors

@@ -58,6 +58,8 @@ section! {
         "burst" burst: u32 = Count { most: MOST }, absent "the number in `rate`";
         /// The proxies that this limit trusts to name the client, if they differ from the top-level setting.
         "trustForwardedFor" trust_forwarded_for: Option<TrustedProxies> = Maybe(Proxies), absent "the top-level setting";
+        /// The behavior if the gateways of a cluster, which share the limit, cannot reach their store: `local` or `refuse`.
+        "withoutStore" without_store: WithoutStore = Word, see "[cluster.md](cluster.md#rate-limits)";
     ]
 }
 
@@ -84,6 +86,18 @@ words! {
         Calls = "calls",
         /// Every request.
         All = "all",
+    }
+}
+
+words! {
+    /// The behavior of a shared limit while the store of the cluster cannot be used.
+    #[derive(Default)]
+    pub enum WithoutStore {
+        /// Each gateway applies its share of the limit: the limit divided by the last known number of gateways.
+        #[default]
+        Local = "local",
+        /// Requests that the limit would have to count are refused.
+        Refuse = "refuse",
     }
 }
 

@@ -18,6 +18,9 @@ section! {
         /// `?` covers every name that matches the whole pattern. Only letters and digits are compared, and case does not matter.
         "redact" redact: Vec<String> = texts(redacted),
             default Audit::REDACT.iter().map(|word| (*word).to_owned()).collect();
+        /// Shares the entries, without arguments, with the other gateways of a cluster, so that each of them can show the calls of all
+        /// gateways. It has no effect without `cluster`.
+        "share" share: bool = Flag, default true;
         /// The time for which an entry is kept, such as `30d` or `12h`.
         "keep" keep: Duration = Time { least: Duration::from_hours(1), most: Duration::from_hours(3650 * 24) },
             default Duration::from_hours(30 * 24);

@@ -6,7 +6,7 @@ use dragoman_config::Scheme;
 use dragoman_config::UnknownArguments;
 use dragoman_config::{
     Algorithm, AnnotationHint, Answers, Audit, Effect, EndpointAuth, EndpointTransport, Glob, Jwt, Link,
-    Native, NativeLink, RateMethods, RatePer, RequestRate, Source, Text, TrustedProxies,
+    Native, NativeLink, RateMethods, RatePer, RequestRate, Source, Text, TrustedProxies, WithoutStore,
 };
 
 use dragoman_config::dialect_rows::Dialect;
@@ -160,7 +160,7 @@ fn rates_are_read_from_variables_too() {
 mcpServers: {}
 rateLimits:
   - { rate: 60/1m }
-  - { enabled: '${NONE:-false}', per: [ip, tool], methods: all, rate: '${NUMBER}/s', burst: '${NUMBER}', trustForwardedFor: true, profiles: default }
+  - { enabled: '${NONE:-false}', per: [ip, tool], methods: all, rate: '${NUMBER}/s', burst: '${NUMBER}', trustForwardedFor: true, profiles: default, withoutStore: refuse }
   - { rate: 5 / 2 h, per: principal, tools: [a*, b] }
 ";
     let limits = loaded(text).config.rate_limits;
@@ -172,6 +172,7 @@ rateLimits:
     assert!(
         !other.enabled
             && other.trust_forwarded_for == Some(TrustedProxies::Hops(1))
+            && other.without_store == WithoutStore::Refuse
             && other.methods == RateMethods::All
     );
     assert_eq!(other.per, [RatePer::Ip, RatePer::Tool]);

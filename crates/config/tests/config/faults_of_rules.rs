@@ -162,7 +162,7 @@ audit: { file: '', arguments: 1, redact: [''], keep: 1m, days: 30 }
             r"2:31 audit.arguments [1] expected true or false, found `1` => write true or false",
             r"2:43 audit.redact[0] [''] this would redact every argument => write part of an argument's name, such as: password",
             r"2:54 audit.keep [1m] 1m is out of range => write a value from 1h to 3650d",
-            r"2:58 audit.days [days] unknown key `days` => remove it; known keys: file, arguments, redact, keep",
+            r"2:58 audit.days [days] unknown key `days` => remove it; known keys: file, arguments, redact, share, keep",
         ],
     ),
     (

@@ -81,9 +81,19 @@ const MAPPINGS: &[(&str, &[&str])] = &[
     ("access/[]/when/annotations", &["readOnlyHint", "destructiveHint", "nonsense"]),
     (
         "rateLimits/[]",
-        &["rate", "burst", "per", "methods", "profiles", "tools", "enabled", "trustForwardedFor"],
+        &[
+            "rate",
+            "burst",
+            "per",
+            "methods",
+            "profiles",
+            "tools",
+            "enabled",
+            "trustForwardedFor",
+            "withoutStore",
+        ],
     ),
-    ("audit", &["file", "arguments", "redact", "keep"]),
+    ("audit", &["file", "arguments", "redact", "share", "keep"]),
     ("metrics", &["listen", "who", "series"]),
     ("limits", &["batch", "line", "callTimeout"]),
 ];

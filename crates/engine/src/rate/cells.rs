@@ -19,7 +19,7 @@ const PART: usize = 64;
 
 /// A hasher for keys that are already hashes.
 #[derive(Debug, Default)]
-struct Ready(u64);
+pub(super) struct Ready(u64);
 
 impl Hasher for Ready {
     fn finish(&self) -> u64 {
@@ -109,8 +109,7 @@ pub(super) struct Cells {
 impl Cells {
     /// Creates the storage for at most `cap` cells, but at least one.
     pub(super) fn new(cap: usize) -> Self {
-        let parts = (cap / PART).clamp(1, MOST_PARTS);
-        let parts: Box<[RwLock<CellPart>]> = (0..parts).map(|_| RwLock::default()).collect();
+        let parts: Box<[RwLock<CellPart>]> = (0..parts_for(cap)).map(|_| RwLock::default()).collect();
         Self { most: (cap / parts.len()).max(1), parts }
     }
 
@@ -203,15 +202,23 @@ impl Cells {
         self.parts.iter().map(|part| read(part).cells.len()).sum()
     }
 
-    /// The part of a key. The map in a part uses a hash's lowest and highest bits; this function uses other bits.
     fn number(&self, key: u64) -> usize {
-        let spread = usize::try_from((key >> 24) & 0xffff).unwrap_or(0);
-        spread % self.parts.len()
+        part_of(key, self.parts.len())
     }
 
     fn part(&self, key: u64) -> &RwLock<CellPart> {
         &self.parts[self.number(key)]
     }
+}
+
+/// The number of parts for at most `cap` cells.
+pub(super) fn parts_for(cap: usize) -> usize {
+    (cap / PART).clamp(1, MOST_PARTS)
+}
+
+/// The part of a key. The map in a part uses a hash's lowest and highest bits; this function uses other bits.
+pub(super) fn part_of(key: u64, parts: usize) -> usize {
+    usize::try_from((key >> 24) & 0xffff).unwrap_or(0) % parts
 }
 
 /// Counts requests in an existing cell; `None` if there is no cell.
@@ -230,10 +237,10 @@ fn count(part: &CellPart, key: u64, quota: &Quota, now: u64) -> Option<QuotaOutc
 }
 
 /// Locks a part for reading. Nothing here can panic halfway, so the numbers under a poisoned lock are valid.
-fn read(part: &RwLock<CellPart>) -> RwLockReadGuard<'_, CellPart> {
+pub(super) fn read<T>(part: &RwLock<T>) -> RwLockReadGuard<'_, T> {
     part.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn write(part: &RwLock<CellPart>) -> RwLockWriteGuard<'_, CellPart> {
+pub(super) fn write<T>(part: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     part.write().unwrap_or_else(PoisonError::into_inner)
 }

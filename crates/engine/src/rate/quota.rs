@@ -36,6 +36,20 @@ impl Quota {
         self.burst
     }
 
+    /// The time in which one request is paid back, in nanoseconds.
+    pub(super) fn interval(&self) -> u64 {
+        self.interval
+    }
+
+    /// The share of one of several processes that count separately: together, they allow about what this quota allows.
+    pub(super) fn share(&self, processes: u32) -> Self {
+        let processes = processes.max(1);
+        Self {
+            interval: self.interval.saturating_mul(processes.into()),
+            burst: (self.burst / processes).max(1),
+        }
+    }
+
     /// Counts one request at `now`; `paid` is the current number. Both are in nanoseconds.
     pub(super) fn take(&self, paid: u64, now: u64) -> QuotaOutcome {
         self.take_many(paid, now, 1)

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use config::{RateLimit, RateMethods, RatePer, RequestRate};
+use config::{RateLimit, RateMethods, RatePer, RequestRate, WithoutStore};
 use proptest::prelude::*;
 
 use super::*;
@@ -22,6 +22,7 @@ fn limit(count: u32, per: Duration, burst: u32) -> RateLimit {
         rate: RequestRate { count, period: per },
         burst,
         trust_forwarded_for: None,
+        without_store: WithoutStore::Local,
     }
 }
 
@@ -55,6 +56,7 @@ fn a_burst_is_let_through_and_then_one_for_each_interval() {
         reset: SECOND,
         retry_after: Duration::ZERO,
         place: 0,
+        is_unknown: false,
     };
     assert_eq!(at(0), first);
     assert_eq!(at(0), Verdict { remaining: 1, reset: 2 * SECOND, ..first });

@@ -10,14 +10,17 @@
 //! | [`identity`] | the result of authentication |
 //! | [`client_label`] | a client's labels in the record of calls |
 //! | [`rates`], `refusals` | rate limits, and log lines about refusals |
+//! | `rate_counter`, [`count_store`] | the counts behind rate limits; counts that the gateways of a cluster share |
 
 pub mod admin;
 pub mod arrivals;
 pub mod audit;
 pub mod auth;
 pub(crate) mod client_label;
+pub mod count_store;
 pub(crate) mod door;
 pub mod identity;
+mod rate_counter;
 pub mod rates;
 mod refusals;
 

@@ -7,14 +7,16 @@ use std::time::{Duration, Instant};
 
 use config::RateLimit;
 use engine::dialect::Rate;
-use engine::rate::{Connection, Entering, Limiter, RatedRequest, Verdict};
+use engine::rate::{Connection, Entering, Limiter, RatedRequest, SharedLimiter, Verdict};
 use engine::search::inner_name;
 use http::HeaderMap;
 use proto::mcp::Method;
 use proto::rpc::Frame;
 use tracing::field::display;
 
+use crate::admission::count_store::CountStore;
 use crate::admission::identity::Identity;
+use crate::admission::rate_counter::RateCounter;
 use crate::admission::refusals::Refusals;
 use crate::telemetry::RateDecisions;
 
@@ -23,7 +25,7 @@ const COUNTS: usize = 100_000;
 
 /// All rate limits that apply to one profile, or to management.
 pub struct Rates {
-    limiter: Limiter,
+    counter: RateCounter,
     start: Instant,
     refusals: Refusals,
     decisions: RateDecisions,
@@ -67,47 +69,58 @@ impl ManageRates {
 }
 
 impl Rates {
-    /// Creates the configured limits. `name` returns the name of each limit for log lines; `seed` is random.
-    pub(crate) fn new(limits: &[RateLimit], name: impl Fn(usize) -> String, seed: u64) -> Self {
+    /// Creates the configured limits. `name` returns the name of each limit for log lines; `seed` is random. If there is a store, all
+    /// gateways of the cluster share the counts.
+    pub(crate) fn new(
+        limits: &[RateLimit],
+        name: impl Fn(usize) -> String,
+        seed: u64,
+        store: Option<Arc<CountStore>>,
+    ) -> Self {
+        let start = Instant::now();
+        let counter = match store {
+            Some(store) => RateCounter::shared(SharedLimiter::new(limits, COUNTS, seed), store, start),
+            None => RateCounter::Own(Limiter::new(limits, COUNTS, seed)),
+        };
         let refusals = Refusals::new((0..limits.len()).map(&name));
         let decisions = RateDecisions::new((0..limits.len()).map(name));
-        Self { limiter: Limiter::new(limits, COUNTS, seed), start: Instant::now(), refusals, decisions }
+        Self { counter, start, refusals, decisions }
     }
 
     /// Counts a request: a message, or a request that opens or ends a stream or a session. Returns `None` if no limit
     /// applies.
-    pub fn check(
+    pub async fn check(
         &self,
         identity: &Identity,
         headers: &HeaderMap,
         profile: &str,
         message: Option<&LimitedMessage<'_>>,
     ) -> Option<Verdict> {
-        if self.limiter.is_empty() {
+        if self.counter.is_empty() {
             return None;
         }
         let (request, now) = (Self::request(identity, headers, profile, message), self.start.elapsed());
-        let verdict = self.limiter.check(&request, now);
+        let verdict = self.counter.check(&request, now).await;
         self.count(verdict.as_ref());
         self.log_refusal(verdict.as_ref(), &request, now);
         verdict
     }
 
     /// Counts messages that arrive together: either all of them, or none. Returns `None` if no limit applies.
-    pub(crate) fn check_all(
+    pub(crate) async fn check_all(
         &self,
         identity: &Identity,
         headers: &HeaderMap,
         profile: &str,
         messages: &[LimitedMessage<'_>],
     ) -> Option<Verdict> {
-        if self.limiter.is_empty() {
+        if self.counter.is_empty() {
             return None;
         }
         let requests: Vec<RatedRequest<'_>> =
             messages.iter().map(|message| Self::request(identity, headers, profile, Some(message))).collect();
         let now = self.start.elapsed();
-        let verdict = self.limiter.check_all(&requests, now);
+        let verdict = self.counter.check_all(&requests, now).await;
         self.count(verdict.as_ref());
         if let Some(first) = requests.first() {
             self.log_refusal(verdict.as_ref(), first, now);
@@ -120,18 +133,18 @@ impl Rates {
     ///
     /// # Errors
     /// Returns the verdict of an exceeded limit.
-    pub(crate) fn enter(
+    pub(crate) async fn enter(
         &self,
         anyone: &Identity,
         headers: &HeaderMap,
         profile: &str,
         is_familiar: impl FnOnce() -> bool,
     ) -> Result<bool, Verdict> {
-        if self.limiter.is_empty() {
+        if self.counter.is_empty() {
             return Ok(false);
         }
         let now = self.start.elapsed();
-        match self.limiter.enter(&Self::entering(anyone, headers, profile), now) {
+        match self.counter.enter(&Self::entering(anyone, headers, profile), now).await {
             Ok(()) => Ok(true),
             Err(_) if is_familiar() => Ok(false),
             Err(verdict) => {
@@ -164,12 +177,17 @@ impl Rates {
         let peer = request.connection.map(|connection| connection.peer);
         let client = request.address.filter(|address| Some(*address) != peer).map(display);
         let peer = peer.map(display);
-        tracing::info!(limit, principal, peer, client, profile, count, "rate limit exceeded");
+        let why = if verdict.is_some_and(|verdict| verdict.is_unknown) {
+            "request refused, because the count of a rate limit is unknown without the cluster's store"
+        } else {
+            "rate limit exceeded"
+        };
+        tracing::info!(limit, principal, peer, client, profile, count, "{why}");
     }
 
     /// Removes an admitted caller's attempt from the counts.
     pub(crate) fn let_in(&self, anyone: &Identity, headers: &HeaderMap, profile: &str) {
-        self.limiter.let_in(&Self::entering(anyone, headers, profile));
+        self.counter.let_in(&Self::entering(anyone, headers, profile));
     }
 
     fn entering<'a>(anyone: &'a Identity, headers: &'a HeaderMap, profile: &'a str) -> Entering<'a> {
@@ -194,7 +212,7 @@ impl Rates {
 
     /// Returns the tool that a message calls, if a limit depends on tools.
     fn tool<'a>(&self, frame: &'a Frame, searches: impl FnOnce() -> bool) -> Option<Cow<'a, str>> {
-        if !self.limiter.asks_for_tools() || !is_call(frame) {
+        if !self.counter.asks_for_tools() || !is_call(frame) {
             return None;
         }
         if let Some(inner) = inner_name(frame).filter(|_| searches()) {
@@ -228,7 +246,7 @@ impl Rates {
     /// Forgets idle counts, and logs refusals that were not logged yet.
     pub(crate) fn sweep(&self) {
         let now = self.start.elapsed();
-        self.limiter.sweep(now);
+        self.counter.sweep(now);
         for (limit, count) in self.refusals.rest(now) {
             tracing::info!(limit, count, "further requests exceeded the rate limit");
         }

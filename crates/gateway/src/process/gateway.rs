@@ -19,6 +19,7 @@ use super::shared_sign_ins::StoredSignIns;
 use super::state::{Outside, ProcessState};
 use crate::admission::admin::AdminDoor;
 use crate::admission::auth::Authenticator;
+use crate::admission::count_store::CountStore;
 use crate::admission::rates::{ManageRates, Rates};
 use crate::changes::Standing;
 use crate::session::SessionState;
@@ -96,7 +97,7 @@ impl Gateway {
         process.egress.set_audience(audience);
         let observer: Weak<SessionState> = Arc::downgrade(&process.session);
         process.view.set_observer(observer);
-        let rates = Arc::new(configured_rates(config)?);
+        let rates = Arc::new(configured_rates(config, &process)?);
         let parts = GatewayParts { standing, snapshot, door, rates, manage_rates, admin, addresses };
         Ok(Self::over(process, parts))
     }
@@ -160,12 +161,19 @@ fn origins(config: &Config) -> Vec<String> {
     config.allowed_origins.iter().cloned().chain(own).collect()
 }
 
-pub(crate) fn configured_rates(config: &Config) -> Result<Rates, String> {
-    new_rates(&config.rate_limits, |place| format!("rateLimits[{place}]"))
+/// Returns the configured rate limits. The gateways of a cluster share their counts.
+pub(crate) fn configured_rates(config: &Config, process: &ProcessState) -> Result<Rates, String> {
+    let store = config.cluster.as_ref().map(|_| process.counts.clone());
+    new_rates(&config.rate_limits, |place| format!("rateLimits[{place}]"), store)
 }
 
-fn new_rates(limits: &[RateLimit], name: impl Fn(usize) -> String) -> Result<Rates, String> {
-    Ok(Rates::new(limits, name, session::seal::random_number().map_err(|_| NO_RANDOM.to_owned())?))
+fn new_rates(
+    limits: &[RateLimit],
+    name: impl Fn(usize) -> String,
+    store: Option<Arc<CountStore>>,
+) -> Result<Rates, String> {
+    let seed = session::seal::random_number().map_err(|_| NO_RANDOM.to_owned())?;
+    Ok(Rates::new(limits, name, seed, store))
 }
 
 /// Returns the rate limits of management: those for managers, and those for failed attempts by address; `None` if
@@ -179,7 +187,7 @@ pub(crate) fn manage_rates(config: &Config) -> Result<Option<Arc<ManageRates>>, 
         burst: management.rate.count,
         ..RateLimit::default()
     };
-    let new = |per, whose: &str| new_rates(&[limit(per)], |_| format!("management, by {whose}"));
+    let new = |per, whose: &str| new_rates(&[limit(per)], |_| format!("management, by {whose}"), None);
     let (known, refused) = (new(RatePer::Principal, "principal")?, new(RatePer::Ip, "address")?);
     Ok(Some(Arc::new(ManageRates { known, refused })))
 }

@@ -16,6 +16,7 @@ use transport::net::Stop;
 use crate::admission::admin::AdminState;
 use crate::admission::arrivals::Arrivals;
 use crate::admission::audit::AuditSink;
+use crate::admission::count_store::CountStore;
 use crate::call::CallState;
 use crate::call::parked::Parked;
 use crate::changes::edits::{ConfigRequest, Reloaded};
@@ -72,6 +73,8 @@ pub struct ProcessState {
     pub session: Arc<SessionState>,
     pub call: Arc<CallState>,
     pub parked: Arc<Parked>,
+    /// The counts of rate limits that the gateways of a cluster share.
+    pub counts: Arc<CountStore>,
     pub egress: Arc<EgressProcess>,
     /// The store of servers' catalogues; `None` if catalogues are not stored.
     pub(crate) catalogues: Option<Arc<KeptCatalogues>>,
@@ -153,6 +156,7 @@ impl ProcessState {
             sessions,
             call: Arc::new(CallState::new(limits, outside.audit, figures, outside.tracer)),
             parked: Arc::new(Parked::new(limits.parked_calls, limits.request_state_lifetime)),
+            counts: Arc::default(),
             consents,
             egress,
             dialect_sessions: DialectSessions::new(limits.sessions),

@@ -11,6 +11,7 @@ use super::{removal, warm::warm};
 use crate::admission::admin::AdminDoor;
 use crate::admission::audit::{self, AuditOptions};
 use crate::admission::door::door;
+use crate::admission::rates::{ManageRates, Rates};
 use crate::changes::Standing;
 use crate::management::{definitions, logins};
 use crate::process::gateway::{configured_rates, manage_rates};
@@ -40,10 +41,7 @@ pub(crate) async fn replace(thread: &Thread, standing: Standing) -> Result<(), S
         let made = move || door(&auth, folder.as_deref());
         transport::task::spawn_blocking(made).await.map_err(|e| e.to_string())??
     };
-    let is_counted_as_before = config.rate_limits == known.rate_limits;
-    let rates = if is_counted_as_before { old.rates.clone() } else { Arc::new(configured_rates(config)?) };
-    let is_managed_as_before = config.management == known.management;
-    let manage_rates = if is_managed_as_before { old.manage_rates.clone() } else { manage_rates(config)? };
+    let (rates, manage_rates) = next_rates(old, config)?;
     let has_same_operators = config.admin == known.admin;
     let admin = if has_same_operators { old.admin.clone() } else { AdminDoor::of(config.admin.as_ref())? };
     let serving = old.process.serving.clone();
@@ -83,6 +81,19 @@ pub(crate) async fn replace(thread: &Thread, standing: Standing) -> Result<(), S
     definitions::follow_policies(&now).await;
     warm(&now, &new);
     Ok(())
+}
+
+/// Returns the rate limits of the new configuration. Limits that have not changed keep their counts.
+fn next_rates(old: &Gateway, config: &Config) -> Result<(Arc<Rates>, Option<Arc<ManageRates>>), String> {
+    let known = old.standing.config();
+    let rates = if config.rate_limits == known.rate_limits {
+        old.rates.clone()
+    } else {
+        Arc::new(configured_rates(config, &old.process)?)
+    };
+    let is_managed_as_before = config.management == known.management;
+    let managed = if is_managed_as_before { old.manage_rates.clone() } else { manage_rates(config)? };
+    Ok((rates, managed))
 }
 
 /// Applies the configuration of metrics, unless the only client uses a pipe.

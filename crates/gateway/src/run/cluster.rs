@@ -50,11 +50,19 @@ pub(super) async fn join(thread: &Arc<Thread>) -> Result<(), BoxError> {
     gateway.process.consents.share(Arc::new(StoredConsents(cluster.clone())), number);
     // The first comparison with the store may have been too early.
     watch.joined();
+    gateway.process.counts.join(cluster.clone(), gateway.process.stop.clone());
+    share_calls(&gateway, cluster.clone());
     // This is the only place that sets it.
     let _ = gateway.process.session.cluster.set(cluster);
     gateway.share_sign_ins();
     sign_ins.joined();
     Ok(())
+}
+
+/// Sends the entries of the record of calls to the other gateways, until this gateway stops.
+fn share_calls(gateway: &Gateway, cluster: Arc<Cluster>) {
+    let (audit, stop) = (gateway.process.call.audit.clone(), gateway.process.stop.clone());
+    transport::task::spawn(async move { audit.share(&cluster, &stop).await });
 }
 
 /// Leaves the cluster after the other replicas have received all changes from this gateway. Only one thread passes

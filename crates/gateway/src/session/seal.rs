@@ -139,6 +139,10 @@ impl cluster::ValueSealer for Seal {
         self.keys.load().shared.open(sealed, context)
     }
 
+    fn digest(&self, name: &[u8], context: &[u8]) -> Option<cluster::NameDigest> {
+        self.keys.load().tasks.digest(name, context)
+    }
+
     fn generation(&self) -> String {
         format!("{:?}", self.keys.load().sealing)
     }

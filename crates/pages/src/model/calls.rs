@@ -17,6 +17,10 @@ pub struct CallsPage {
     pub profiles: Vec<ForeignText>,
     /// The settings of the record.
     pub record: RecordState,
+    /// True if this gateway shares its calls with others, so that the calls of all gateways can be shown.
+    pub is_shared: bool,
+    /// The number of calls of all gateways that are missing, because they could not be sent to the store.
+    pub missing: u64,
     /// The reason why the filter cannot be used, such as a time that cannot be read.
     pub fault: Option<ForeignText>,
 }
@@ -57,13 +61,17 @@ pub struct CallsFilter {
     pub server: ForeignText,
     /// The outcome.
     pub outcome: Option<Outcome>,
+    /// True for the calls of all gateways of the cluster.
+    pub of_all: bool,
 }
 
 /// A call in a list.
 #[derive(Debug, Clone, Default)]
 pub struct CallRow {
-    /// The id in the record.
+    /// The id in the record; 0 for a call in the list of all gateways.
     pub id: u64,
+    /// The gateway that recorded the call, in the list of all gateways.
+    pub gateway: Option<ForeignText>,
     /// The time at which the call arrived.
     pub at: Millis,
     /// The outcome of the call.

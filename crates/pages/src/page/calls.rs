@@ -9,6 +9,9 @@ use crate::part::{
 use crate::route;
 use maud::{Markup, html};
 
+/// The value of the filter for the calls of all gateways.
+const ALL: &str = "all";
+
 /// The record of calls.
 pub fn calls(frame: &PageFrame, data: &CallsPage) -> Markup {
     let mut head = Head::of(Section::Calls, "Calls", "");
@@ -33,7 +36,7 @@ pub fn calls(frame: &PageFrame, data: &CallsPage) -> Markup {
 }
 
 /// The filter as the query of an address.
-fn pairs(filter: &CallsFilter) -> [(&str, &str); 9] {
+fn pairs(filter: &CallsFilter) -> [(&str, &str); 10] {
     [
         ("q", filter.q.raw()),
         ("since", filter.since.raw()),
@@ -44,6 +47,7 @@ fn pairs(filter: &CallsFilter) -> [(&str, &str); 9] {
         ("profile", filter.profile.raw()),
         ("server", filter.server.raw()),
         ("outcome", filter.outcome.map_or("", Outcome::name)),
+        ("gateways", if filter.of_all { ALL } else { "" }),
     ]
 }
 
@@ -72,6 +76,9 @@ fn filters(data: &CallsPage) -> Markup {
             (select("f", "outcome", "Outcome", chosen.outcome.map_or("", Outcome::name), &outcomes))
             (select("f", "server", "Server", chosen.server.raw(), &options("All servers", &data.servers)))
             (select("f", "profile", "Profile", chosen.profile.raw(), &options("All profiles", &data.profiles)))
+            @if data.is_shared || chosen.of_all {
+                (select("f", "gateways", "Gateways", if chosen.of_all { ALL } else { "" }, &[("", "This gateway".to_owned()), (ALL, "All gateways".to_owned())]))
+            }
             (field(InputLine { name: "since", label: "Since", value: chosen.since.raw(), example: "1h or today", ..InputLine::default() }))
             (field(InputLine { name: "until", label: "Until", value: chosen.until.raw(), example: "now", ..InputLine::default() }))
         }))
@@ -93,13 +100,14 @@ fn list(frame: &PageFrame, data: &CallsPage, pairs: &[(&str, &str)]) -> Markup {
     ];
     html! {
         (faults(data.fault.as_slice()))
+        @if data.missing > 0 { p.hint { (counted(data.missing, "call is missing", "calls are missing")) ", because the store of the cluster could not be used." } }
         @if data.rows.is_empty() {
             (empty(&Empty { icon: Glyph::Search, title: "No matching calls", text: "Choose a longer period, or clear the filter.", link: Some((route::CALLS, "All calls")) }))
         } @else {
             (table("Calls", &columns, &rows))
             (pager(route::CALLS, pairs, &data.paging, shown(&data.rows).len()))
             // The link is a part of the list, so that a new filter changes it, too.
-            @if data.record.on { p.more { a href=(route::with_query(route::CALLS_CSV, pairs)) download="calls.csv" { (Glyph::Download) "These calls as CSV" } } }
+            @if data.record.on && !data.filter.of_all { p.more { a href=(route::with_query(route::CALLS_CSV, pairs)) download="calls.csv" { (Glyph::Download) "These calls as CSV" } } }
         }
     }
 }
@@ -109,7 +117,9 @@ fn call_row(frame: &PageFrame, row: &CallRow) -> Markup {
         tr {
             td data-label="Outcome" { (outcome_badge(row.outcome)) @if let Some(code) = row.code { div.sub { "code " (code) } } }
             td data-label="Tool" {
-                (at_row(&route::call(row.id), &row.tool.name()))
+                @if let Some(gateway) = &row.gateway {
+                    (row.tool.name()) div.sub { "at " (gateway.name()) }
+                } @else { (at_row(&route::call(row.id), &row.tool.name())) }
                 @if let Some(arguments) = &row.arguments { div.sub.clamp { code { (arguments) } } }
                 @if let Some(reason) = &row.reason { div.sub.clamp { (reason) } }
             }

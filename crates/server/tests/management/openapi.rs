@@ -275,6 +275,7 @@ async fn gateway(caller: &mut Caller) {
     let limits = caller.get("getLimits", &[], "").await;
     assert!(limits["memory"]["resident"].as_u64() > Some(1 << 20), "{limits}");
     caller.refused("listReplicas", &[], &Value::Null, "NO_CLUSTER").await;
+    caller.refused("listCallsOfAllGateways", &[], &Value::Null, "NO_CLUSTER").await;
     let configuration = caller.get("getConfiguration", &[], "").await;
     assert_eq!(configuration["configuration"]["mcpServers"]["sums"]["native"], "plain");
     let changes = caller.get("listRuntimeChanges", &[], "").await;

@@ -118,15 +118,17 @@ impl PurposeKeys {
 
     /// Seals `plain` like [`PurposeKeys::seal`], but with the same result each time.
     pub fn seal_name(&self, plain: &[u8], bound: &[u8]) -> Option<Vec<u8>> {
-        let key = self.0.first()?;
         // A nonce that is unique to this text, so that no two texts share one.
-        let mut context = hmac::Context::with_key(&key.names);
+        self.0.first()?.seal(plain, bound, self.digest(plain, bound)?)
+    }
+
+    /// Returns a digest of a text, which only holders of the key ring can compute. `bound` separates digests for different uses.
+    pub fn digest(&self, plain: &[u8], bound: &[u8]) -> Option<[u8; NONCE_LEN]> {
+        let mut context = hmac::Context::with_key(&self.0.first()?.names);
         context.update(&(bound.len() as u64).to_be_bytes());
         context.update(bound);
         context.update(plain);
-        let mut nonce = [0; NONCE_LEN];
-        nonce.copy_from_slice(&context.sign().as_ref()[..NONCE_LEN]);
-        key.seal(plain, bound, nonce)
+        context.sign().as_ref().first_chunk().copied()
     }
 
     /// Opens a text that was sealed for the same purpose with the same `bound`; `None` for anything else.

@@ -43,6 +43,8 @@ pub(super) struct Told<'a> {
     pub(super) keys: bool,
     /// True if the replicas pass requests on to each other.
     pub(super) passes_on: bool,
+    /// More keys of the configuration, in a mapping.
+    pub(super) more: &'a Value,
 }
 
 impl Replica {
@@ -53,7 +55,7 @@ impl Replica {
         mark: &str,
         told: &Told<'_>,
     ) -> Result<Self, String> {
-        let Told { name, store, key_ring, servers, keys, passes_on } = told;
+        let Told { name, store, key_ring, servers, keys, passes_on, more } = told;
         let folder = folder.join(name);
         let address = free_address()?;
         let mut config = json!({
@@ -68,6 +70,9 @@ impl Replica {
         }
         if *keys {
             config["auth"] = json!({ "keys": true });
+        }
+        for (key, value) in more.as_object().into_iter().flatten() {
+            config[key] = value.clone();
         }
         let replica = Self {
             name: (*name).to_owned(),

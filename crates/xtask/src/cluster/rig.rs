@@ -65,7 +65,15 @@ impl<'a> Rig<'a> {
     /// A replica that is not started.
     pub(super) fn replica(&self, name: &str, store: &str, keys: bool) -> Result<Replica, String> {
         let (key_ring, servers) = (self.key_ring(), json!({ "up": self.up.over_http() }));
-        let told = Told { name, store, key_ring: &key_ring, servers: &servers, keys, passes_on: false };
+        let told = Told {
+            name,
+            store,
+            key_ring: &key_ring,
+            servers: &servers,
+            keys,
+            passes_on: false,
+            more: &Value::Null,
+        };
         Replica::new(&self.stage.folder, self.stage.programs, &self.stage.mark, &told)
     }
 
@@ -99,11 +107,20 @@ impl<'a> Rig<'a> {
 
     /// Starts all replicas, which pass requests on to each other and have these servers in addition, and balancers in front of them.
     pub(super) fn start_passing_on(&mut self, more: &Value) -> Result<(), String> {
-        self.start_passing_on_amended(more, &json!({}))
+        self.start_and_balance(more, true, &Value::Null)
     }
 
     /// Starts all replicas like [`Self::start_passing_on`]; their configurations have these keys in addition.
     pub(super) fn start_passing_on_amended(&mut self, more: &Value, keys: &Value) -> Result<(), String> {
+        self.start_and_balance(more, true, keys)
+    }
+
+    /// Starts all replicas with these servers and these keys of the configuration in addition, and balancers in front of them.
+    pub(super) fn start_with_keys(&mut self, more: &Value, keys: &Value) -> Result<(), String> {
+        self.start_and_balance(more, false, keys)
+    }
+
+    fn start_and_balance(&mut self, more: &Value, passes_on: bool, keys: &Value) -> Result<(), String> {
         let (key_ring, mut servers) = (self.key_ring(), json!({ "up": self.up.over_http() }));
         servers
             .as_object_mut()
@@ -118,10 +135,10 @@ impl<'a> Rig<'a> {
                 key_ring: &key_ring,
                 servers: &servers,
                 keys: false,
-                passes_on: true,
+                passes_on,
+                more: keys,
             };
             let replica = Replica::new(&self.stage.folder, self.stage.programs, &self.stage.mark, &told)?;
-            replica.amend(keys)?;
             self.replicas.push(replica);
         }
         self.replicas.iter_mut().try_for_each(Replica::launch)?;

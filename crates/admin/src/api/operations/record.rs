@@ -18,6 +18,7 @@ use crate::insight::in_progress::{self, CallsNow};
 use crate::insight::keys::key_names;
 use crate::insight::live::{DroppedEvents, LiveEvent, LiveEvents, MOST_READERS};
 use crate::insight::moment::PointInTime;
+use crate::insight::shared_calls::{self, SharedCallPage};
 use gateway::admission::audit::WatchedShare;
 use gateway::changes::Refusal;
 use gateway::front::http::answer;
@@ -55,6 +56,25 @@ pub(super) const OPERATIONS: &[Operation] = &[
         query("limit", QueryKind::Number(1, 1000), "The maximum number of calls; 100 if omitted."),
     ])
     .giving::<CallPage>(),
+    get("/api/replicas/calls", "listCallsOfAllGateways", "Lists recorded calls of all gateways of the cluster, the newest first. In patterns, `*` and `?` match characters.", |request| {
+        Box::pin(list_of_all(request))
+    })
+    .asking(&[
+        query("sinceSeconds", QueryKind::Number(0, LONGEST), "Only calls that arrived at most this many seconds ago."),
+        query("untilSeconds", QueryKind::Number(0, LONGEST), "Only calls that arrived more than this many seconds ago."),
+        query("principal", QueryKind::Text, "A pattern for the principal."),
+        query("profile", QueryKind::Text, "A pattern for the profile."),
+        query("server", QueryKind::Text, "A pattern for the server."),
+        query("tool", QueryKind::Text, "A pattern for the tool."),
+        query("method", QueryKind::Text, "A pattern for the method."),
+        query("client", QueryKind::Text, "A pattern for the client's name and version."),
+        query("address", QueryKind::Text, "A pattern for the client's address."),
+        query("text", QueryKind::Text, "Only calls whose tool contains this text."),
+        query("outcome", QueryKind::Word(OUTCOMES), "Only calls with this outcome."),
+        query("before", QueryKind::Text, "The text that the previous page has named as `older`."),
+        query("limit", QueryKind::Number(1, 1000), "The maximum number of calls; 100 if omitted."),
+    ])
+    .giving::<SharedCallPage>(),
     get("/api/calls/summary", "summarizeCalls", "Counts recorded calls by one of their properties, with durations.", |request| {
         Box::pin(summary(request))
     })
@@ -83,9 +103,21 @@ pub(super) const OPERATIONS: &[Operation] = &[
 ];
 
 async fn list(request: &mut ManagementRequest) -> Answered {
+    let before = request.number("before").and_then(|id| i64::try_from(id).ok());
+    let query = Query { before, ..filter(request) };
+    Ok(ok(&calls::calls(&request.shard, query).await?))
+}
+
+async fn list_of_all(request: &mut ManagementRequest) -> Answered {
+    let before = request.chosen("before");
+    Ok(ok(&shared_calls::calls(&request.shard, filter(request), before.as_deref()).await?))
+}
+
+/// Returns the conditions in a request.
+fn filter(request: &ManagementRequest) -> Query {
     let ago =
         |name: &str| request.number(name).map(|seconds| PointInTime::before(Duration::from_secs(seconds)).0);
-    let query = Query {
+    Query {
         since_ms: ago("sinceSeconds"),
         until_ms: ago("untilSeconds"),
         principal: request.chosen("principal"),
@@ -97,11 +129,9 @@ async fn list(request: &mut ManagementRequest) -> Answered {
         address: request.chosen("address"),
         text: request.chosen("text"),
         outcome: request.chosen("outcome").and_then(|word| word.parse::<CallOutcome>().ok()),
-        before: request.number("before").and_then(|id| i64::try_from(id).ok()),
         limit: request.number("limit").and_then(|limit| u32::try_from(limit).ok()).unwrap_or(100),
         ..Query::default()
-    };
-    Ok(ok(&calls::calls(&request.shard, query).await?))
+    }
 }
 
 async fn summary(request: &mut ManagementRequest) -> Answered {

@@ -19,6 +19,7 @@ pub(super) fn row(call: RecordedCall) -> CallRow {
     let outcome = Outcome::from_name(call.outcome).unwrap_or_default();
     CallRow {
         id: u64::try_from(call.id).unwrap_or_default(),
+        gateway: None,
         at: call.at.0,
         outcome,
         principal: Caller::new(call.principal, call.principal_name),

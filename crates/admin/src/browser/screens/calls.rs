@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::StatusCode;
 use http::header::{CONTENT_DISPOSITION, HeaderValue};
-use pages::model::{CallsFilter, CallsPage, Outcome, Paging, ROWS, RecordState};
+use pages::model::{CallRow, CallsFilter, CallsPage, Outcome, Paging, ROWS, RecordState};
 use pages::{csv, page};
 use store::audit::{CallOutcome, Query};
 use transport::net::Body;
@@ -15,6 +15,7 @@ use super::super::page_request::PageRequest;
 use super::{call_rows, server_rows, texts};
 use crate::insight::calls;
 use crate::insight::moment::PointInTime;
+use crate::insight::shared_calls::{self, CallOfGateway};
 use gateway::changes::Refusal;
 
 /// The number of calls that are read in one batch for a CSV file.
@@ -36,6 +37,7 @@ fn filter(request: &PageRequest) -> CallsFilter {
         profile: query.shown("profile"),
         server: query.shown("server"),
         outcome: Outcome::from_name(query.text("outcome")),
+        of_all: query.text("gateways") == "all",
     }
 }
 
@@ -104,10 +106,12 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
         record: record(request),
         servers: texts(server_rows::names(&request.shard)),
         profiles: texts(request.standing().config().profiles.keys()),
+        is_shared: shared_calls::are_shared(&request.shard),
         ..CallsPage::default()
     };
     match query(&filter) {
         Err(fault) => data.fault = Some(fault.into()),
+        Ok(query) if filter.of_all => show_all(request, query, &mut data).await,
         Ok(query) => {
             let before = request.query.text("at").parse().ok();
             let limit = u32::try_from(ROWS).unwrap_or(u32::MAX);
@@ -124,6 +128,25 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     }
     data.filter = filter;
     page_reply::ok(page::calls(&request.frame(), &data))
+}
+
+/// Reads the calls of all gateways. A failure is shown on the page, because the filter leads back to this gateway's own calls.
+async fn show_all(request: &PageRequest, query: Query, data: &mut CallsPage) {
+    let before = Some(request.query.text("at")).filter(|at| !at.is_empty());
+    let limit = u32::try_from(ROWS).unwrap_or(u32::MAX);
+    match shared_calls::calls(&request.shard, Query { limit, ..query }, before).await {
+        Err(refusal) => data.fault = Some(refusal.to_string().into()),
+        Ok(page) => {
+            let row = |one: CallOfGateway| CallRow {
+                gateway: Some(one.gateway.into()),
+                ..call_rows::row(one.call)
+            };
+            data.rows = page.calls.into_iter().map(row).collect();
+            data.missing = page.missing;
+            data.paging =
+                Paging { next: page.older, previous: before.map(|_| String::new()), ..Paging::default() };
+        }
+    }
 }
 
 fn record(request: &PageRequest) -> RecordState {

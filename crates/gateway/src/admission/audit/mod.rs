@@ -4,11 +4,13 @@
 //! | file | is for |
 //! |---|---|
 //! | `sink` | the producer side: accepts entries from calls without ever waiting |
+//! | `shared_calls` | entries for the other gateways of a cluster |
 //! | `watch` | readers that watch entries arrive |
 //! | `writer` | the thread: batches, recovery from file errors, pruning |
 //!
 //! This module must not know what a call is or who may call: an [`AuditEntry`] contains everything.
 
+mod shared_calls;
 mod sink;
 #[cfg(test)]
 mod tests;
@@ -21,6 +23,7 @@ use std::time::Duration;
 use config::Audit;
 use store::audit::Log;
 
+pub use shared_calls::{CallBatch, SharedCall};
 pub(crate) use sink::AuditSink;
 pub use store::audit::{AuditEntry, CallOutcome};
 pub use watch::{WatchedCalls, WatchedCounts, WatchedShare};
@@ -36,6 +39,8 @@ pub(crate) struct AuditOptions {
     /// The names whose values are never recorded: each item is a substring of a name, or a pattern with `*` and `?`
     /// that matches a whole name.
     pub(crate) redact: Vec<String>,
+    /// True if entries are shared with the other gateways of a cluster.
+    pub(crate) share: bool,
     /// The time for which an entry is kept.
     pub(crate) keep: Duration,
     /// The size limit of the record, in bytes; above this limit, the oldest entries are deleted first.
@@ -48,6 +53,7 @@ impl AuditOptions {
         Self {
             arguments: audit.arguments,
             redact: audit.redact.clone(),
+            share: audit.share,
             keep: audit.keep,
             most_bytes: MOST_BYTES,
         }

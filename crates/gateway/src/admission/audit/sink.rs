@@ -7,12 +7,15 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use cluster::Cluster;
 use parking_lot::{Condvar, Mutex};
 use store::audit::{AuditEntry, Log};
 
 use tokio::sync::broadcast::Receiver;
+use transport::net::Stop;
 
 use super::AuditOptions;
+use super::shared_calls::SharedCalls;
 use super::watch::{WatchedCalls, WatchedCounts, WatchedShare, Watchers};
 use super::writer::{NextRecord, OpenRecord, Writer};
 use crate::telemetry::call_log::CallLog;
@@ -62,6 +65,8 @@ pub(super) struct Shared {
     pub(super) work: Condvar,
     /// Signalled when the writer has ended.
     pub(super) end: Condvar,
+    /// The entries for the other gateways of a cluster.
+    pub(super) calls: SharedCalls,
 }
 
 /// The state of a writer.
@@ -224,6 +229,16 @@ impl AuditSink {
         }
         let is_long = text.len() > MAX_ARGUMENTS;
         Some(if is_long { remark(text.len()) } else { String::from_utf8_lossy(text).into_owned() })
+    }
+
+    /// Sends the written entries to the other gateways of a cluster, until the gateway stops.
+    pub(crate) async fn share(&self, cluster: &Cluster, stop: &Stop) {
+        self.0.shared.calls.send(cluster, stop).await;
+    }
+
+    /// Returns the number of entries that could not be sent to the other gateways.
+    pub fn lost_shared(&self) -> u64 {
+        self.0.shared.calls.lost()
     }
 
     /// Returns the number of entries that were lost since the start.

@@ -53,6 +53,7 @@ impl Drop for Folder {
 fn options() -> AuditOptions {
     AuditOptions {
         arguments: true,
+        share: true,
         redact: vec!["password".to_owned(), "api_key".to_owned()],
         keep: Duration::from_hours(24),
         most_bytes: 1 << 30,

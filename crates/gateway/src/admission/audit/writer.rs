@@ -25,6 +25,7 @@ pub(super) struct OpenRecord {
     log: Log,
     arguments: bool,
     redaction: Redaction,
+    share: bool,
     keep: Duration,
     most_bytes: u64,
 }
@@ -32,8 +33,8 @@ pub(super) struct OpenRecord {
 impl OpenRecord {
     pub(super) fn new(log: Log, options: &AuditOptions) -> Self {
         let redaction = Redaction::new(&options.redact);
-        let &AuditOptions { arguments, keep, most_bytes, .. } = options;
-        Self { log, arguments, redaction, keep, most_bytes }
+        let &AuditOptions { arguments, share, keep, most_bytes, .. } = options;
+        Self { log, arguments, redaction, share, keep, most_bytes }
     }
 
     /// Returns the arguments of an entry, redacted for the record.
@@ -179,6 +180,9 @@ impl Writer {
             match record.append(&self.batch) {
                 Ok(()) => {
                     self.written += self.batch.len();
+                    if record.share {
+                        self.shared.calls.take(&self.batch, record.keep);
+                    }
                     self.batch.clear();
                 }
                 Err(error) => {

@@ -41,7 +41,7 @@ pub(crate) fn refuse(row: &Dialect, fault: &DialectFault) -> DialectReply {
 
 /// Returns the reply to a request for a profile that does not exist, with the message's id if it has one. The request
 /// is counted like any other.
-pub(crate) fn refuse_message(
+pub(crate) async fn refuse_message(
     shard: &Arc<Shard>,
     row: &Dialect,
     (identity, headers): (&Identity, &HeaderMap),
@@ -51,7 +51,7 @@ pub(crate) fn refuse_message(
     let ask = text.and_then(|text| asked(shard, row, text));
     let rates = &shard.gateway.rates;
     let counted = ask.as_ref().map(|ask| rates.nowhere(ask.frame(), || false));
-    let verdict = rates.check(identity, headers, NO_PROFILE, counted.as_ref());
+    let verdict = rates.check(identity, headers, NO_PROFILE, counted.as_ref()).await;
     let too_soon = verdict.as_ref().filter(|verdict| !verdict.allowed).map(too_soon);
     let mut reply = engine::dialect::refuse(row, ask.as_ref(), too_soon.as_ref().unwrap_or(fault));
     if let Some(verdict) = verdict.filter(|verdict| verdict.allowed) {
@@ -165,11 +165,11 @@ impl Asking<'_> {
         let headers = self.headers.filter(|_| counted);
         let verdict = match (headers, frame) {
             (None, _) => None,
-            (Some(headers), None) => rates.check(self.identity, headers, profile, None),
+            (Some(headers), None) => rates.check(self.identity, headers, profile, None).await,
             (Some(headers), Some(frame)) => {
                 let place = (self.front.profile, self.front.row.era);
                 let counted = stateless::counted(&self.shard.call, rates, place, self.identity, frame).await;
-                rates.check(self.identity, headers, profile, Some(&counted))
+                rates.check(self.identity, headers, profile, Some(&counted)).await
             }
         };
         let Some(verdict) = verdict else { return self.taken(reading).await };

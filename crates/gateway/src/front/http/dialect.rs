@@ -52,7 +52,7 @@ impl Visit<'_> {
         let origin = origin(request.headers());
         let mut response = match *request.method() {
             Method::POST if self.place.posts => self.post(request).await,
-            Method::GET => match self.too_soon(request.headers()) {
+            Method::GET => match self.too_soon(request.headers()).await {
                 Some(refusal) => refusal,
                 None if self.is_standard(request.headers()) => {
                     get::get(self.shard, &self.entry, &request).await
@@ -69,8 +69,9 @@ impl Visit<'_> {
     }
 
     /// Returns the refusal if a rate limit rejects a request without a message.
-    fn too_soon(&self, headers: &HeaderMap) -> Option<Response<Body>> {
-        let verdict = limited::count(self.shard, &self.entry, headers).filter(|verdict| !verdict.allowed)?;
+    async fn too_soon(&self, headers: &HeaderMap) -> Option<Response<Body>> {
+        let verdict =
+            limited::count(self.shard, &self.entry, headers).await.filter(|verdict| !verdict.allowed)?;
         Some(reply::response(refuse(&self.front.row, &too_soon(&verdict))))
     }
 
@@ -305,5 +306,5 @@ pub(super) async fn stranger(
     } else {
         None
     };
-    reply::response(refuse_message(shard, row, (identity, &head.headers), text.as_ref(), &fault))
+    reply::response(refuse_message(shard, row, (identity, &head.headers), text.as_ref(), &fault).await)
 }

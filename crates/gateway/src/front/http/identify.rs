@@ -28,7 +28,8 @@ pub async fn identify(
         // Count the attempt before the credential is checked, so that many concurrent attempts are limited as well.
         // Credentials that cannot be guessed are exempt.
         let is_familiar = || shard.door.is_familiar(headers);
-        let counted = rates.enter(&identity, headers, profile, is_familiar).map_err(EntryRefused::TooSoon)?;
+        let counted =
+            rates.enter(&identity, headers, profile, is_familiar).await.map_err(EntryRefused::TooSoon)?;
         let identified = shard.door.identify(headers, Some(client.address)).await;
         let principal =
             identified.map_err(|refused| shard.door.naming_resource(refused, request.uri().path()))?;

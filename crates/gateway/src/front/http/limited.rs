@@ -24,12 +24,12 @@ const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
 /// Counts a request without a message; returns the verdict of its rate limit, if one applies.
-pub(super) fn count(shard: &Shard, entry: &AdmittedRequest, headers: &HeaderMap) -> Option<Verdict> {
+pub(super) async fn count(shard: &Shard, entry: &AdmittedRequest, headers: &HeaderMap) -> Option<Verdict> {
     if entry.is_passed_on {
         return None;
     }
     let profile = &shard.gateway.snapshot.profiles[entry.profile].slug;
-    shard.gateway.rates.check(&entry.identity, headers, profile, None)
+    shard.gateway.rates.check(&entry.identity, headers, profile, None).await
 }
 
 /// Counts the requests in a POST. The requests of an array are counted all together or not at all, so a refused
@@ -53,7 +53,7 @@ pub(super) async fn count_all(
         Some(_) if entry.is_passed_on => return Ok(None),
         Some(Message::Single(frame)) if frame.kind() != FrameKind::Request => return Ok(None),
         Some(Message::Single(frame)) => {
-            match rates.check(&entry.identity, headers, profile, Some(&counted(frame).await)) {
+            match rates.check(&entry.identity, headers, profile, Some(&counted(frame).await)).await {
                 Some(verdict) if !verdict.allowed => (verdict, vec![frame]),
                 verdict => return Ok(verdict),
             }
@@ -65,7 +65,7 @@ pub(super) async fn count_all(
             for frame in &requests {
                 all.push(counted(frame).await);
             }
-            match rates.check_all(&entry.identity, headers, profile, &all) {
+            match rates.check_all(&entry.identity, headers, profile, &all).await {
                 Some(verdict) if !verdict.allowed => (verdict, requests),
                 verdict => return Ok(verdict),
             }
@@ -88,7 +88,13 @@ pub(super) fn refused(verdict: &Verdict, message: Option<&Frame>) -> Response<Bo
     } else {
         format!("try again in {wait} s")
     };
-    let text = format!("too many requests: at most {} are accepted at once; {help}", verdict.limit);
+    let text = if verdict.is_unknown {
+        format!(
+            "the number of requests cannot be checked, because the cluster's store is unavailable; {help}"
+        )
+    } else {
+        format!("too many requests: at most {} are accepted at once; {help}", verdict.limit)
+    };
     let fault = Fault::client(code::REFUSED, text).about(Condition::RateLimited, "");
     let mut response = answer::message(429, fault.response(message.and_then(Frame::id)));
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(wait));

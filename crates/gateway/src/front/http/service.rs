@@ -137,7 +137,7 @@ impl Arrival<'_> {
         };
         let Some(place) = place else {
             if bare == sse::STREAM {
-                return sse::stream(shard, identity, &request);
+                return sse::stream(shard, identity, &request).await;
             }
             // The session determines the profile.
             let entry = self.entry(0, identity, &request, peer);
@@ -171,7 +171,7 @@ impl Arrival<'_> {
             (Ok(identity), Some(row)) => dialect::stranger(shard, row, &identity, slug, request).await,
             (Ok(identity), None) => {
                 let rates = &shard.gateway.rates;
-                match rates.check(&identity, request.headers(), NO_PROFILE, None) {
+                match rates.check(&identity, request.headers(), NO_PROFILE, None).await {
                     Some(verdict) if !verdict.allowed => limited::refused(&verdict, None),
                     _ => self.other(request.uri().path()),
                 }
@@ -205,7 +205,8 @@ impl Arrival<'_> {
         }
         let counted = !matches!(*request.method(), Method::POST | Method::OPTIONS);
         if counted
-            && let Some(refused) = limited::count(shard, &entry, request.headers()).filter(|v| !v.allowed)
+            && let Some(refused) =
+                limited::count(shard, &entry, request.headers()).await.filter(|v| !v.allowed)
         {
             return limited::refused(&refused, None);
         }

@@ -71,7 +71,11 @@ pub(super) fn is_served(snapshot: &Snapshot) -> bool {
 }
 
 /// Handles a request to [`STREAM`].
-pub(super) fn stream(shard: &Arc<Shard>, identity: Identity, request: &Request<Incoming>) -> Response<Body> {
+pub(super) async fn stream(
+    shard: &Arc<Shard>,
+    identity: Identity,
+    request: &Request<Incoming>,
+) -> Response<Body> {
     match *request.method() {
         Method::GET => {
             if request.headers().contains_key(ACCEPT)
@@ -80,7 +84,9 @@ pub(super) fn stream(shard: &Arc<Shard>, identity: Identity, request: &Request<I
                 return *refusal;
             }
             match shard.gateway.snapshot.profile_named(DEFAULT_PROFILE) {
-                Some(profile) => enter(shard, &AdmittedRequest::new(profile, identity), request.headers()),
+                Some(profile) => {
+                    enter(shard, &AdmittedRequest::new(profile, identity), request.headers()).await
+                }
                 None => answer::refusal(StatusCode::NOT_FOUND, "there is no default profile"),
             }
         }
@@ -93,11 +99,11 @@ pub(super) fn stream(shard: &Arc<Shard>, identity: Identity, request: &Request<I
 }
 
 /// Opens a stream at the default profile for a caller that may use it.
-fn enter(shard: &Arc<Shard>, entry: &AdmittedRequest, headers: &HeaderMap) -> Response<Body> {
+async fn enter(shard: &Arc<Shard>, entry: &AdmittedRequest, headers: &HeaderMap) -> Response<Body> {
     if let Some(elsewhere) = denied::elsewhere(shard, entry) {
         return denied::denied(None, &elsewhere);
     }
-    match limited::count(shard, entry, headers).filter(|verdict| !verdict.allowed) {
+    match limited::count(shard, entry, headers).await.filter(|verdict| !verdict.allowed) {
         Some(refused) => limited::refused(&refused, None),
         None => open(shard, entry, STREAM),
     }

@@ -45,6 +45,7 @@ pub(crate) fn call_row(s: &Sample, number: usize) -> CallRow {
     let duration_us = [184_200, 80, 2_340, 1_520_000, 95, 412_000][number % 6];
     let number = number as u64;
     CallRow {
+        gateway: None,
         id: 184_233 - number.min(180_000),
         at: ago(4 + 19 * number),
         outcome,
@@ -70,8 +71,14 @@ pub(crate) fn call_row(s: &Sample, number: usize) -> CallRow {
 /// The record of calls.
 pub(crate) fn calls(s: &Sample) -> CallsPage {
     CallsPage {
+        is_shared: true,
+        missing: 0,
         filter: CallsFilter { since: s.t("24h"), ..CallsFilter::default() },
-        rows: s.rows(|number| call_row(s, number)),
+        rows: s.rows(|number| {
+            // A row of another gateway, as in the list of all gateways.
+            let gateway = (number % 5 == 4).then(|| s.t("gw-2"));
+            CallRow { gateway, ..call_row(s, number) }
+        }),
         paging: s.paging(),
         servers: s.list(&["blog", "files", "github"]),
         profiles: s.list(&["default", "office"]),

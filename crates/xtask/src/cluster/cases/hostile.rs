@@ -156,6 +156,7 @@ fn strangers(rig: &Rig<'_>) -> Result<(), String> {
         servers: &servers,
         keys: false,
         passes_on: false,
+        more: &serde_json::Value::Null,
     };
     let mut stranger = Replica::new(&rig.stage.folder, rig.stage.programs, &rig.stage.mark, &told)?;
     stranger.start()?;

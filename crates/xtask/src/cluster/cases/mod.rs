@@ -12,6 +12,8 @@ mod managed;
 mod operators;
 mod passed_on;
 mod rotation;
+mod shared_calls;
+mod shared_limits;
 mod sign_ins;
 mod stopped_store;
 mod store_user;
@@ -30,6 +32,8 @@ pub(super) fn all() -> Vec<Case> {
         cost::ALL,
         passed_on::ALL,
         rotation::ALL,
+        shared_limits::ALL,
+        shared_calls::ALL,
         stopped_store::ALL,
         crash::ALL,
         hostile::ALL,
