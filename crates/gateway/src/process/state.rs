@@ -138,8 +138,7 @@ impl ProcessState {
             let store: Arc<dyn CatalogueStore> = catalogues.clone();
             upstreams.restore(&store);
         }
-        let has_peers = outside.peer_door.is_some();
-        let sealer = StateSealer::new(outside.key_ring.seal.clone(), &egress, has_peers)?;
+        let sealer = StateSealer::new(outside.key_ring.seal.clone(), &egress, outside.peer_door.is_some())?;
         let sessions =
             KeptSessions::open(outside.folder.as_deref().filter(|_| keeps_sessions), limits.session_lifetime);
         let store = sessions.clone().map(|sessions| -> Arc<dyn SessionStore> { sessions });

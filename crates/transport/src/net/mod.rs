@@ -29,6 +29,7 @@ mod bell;
 pub mod body;
 pub mod client;
 pub mod collect;
+pub mod fields;
 mod goodbye;
 mod handler;
 mod handshake;

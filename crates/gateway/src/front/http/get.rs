@@ -8,6 +8,7 @@ use engine::session::EventId;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use proto::era::{Lifecycle, by_version};
 use proto::rpc::Id;
+use transport::net::fields::{field, has_field, text};
 use transport::net::{Body, Incoming};
 
 use super::entry::AdmittedRequest;
@@ -37,7 +38,7 @@ pub(super) async fn get(
     };
     let ClientChannel::Http(streams) = &session.channel else { return answer::not_allowed() };
     session.touch();
-    let last = headers.get(&header_names::LAST_EVENT_ID).and_then(|v| v.to_str().ok());
+    let last = field(headers, &header_names::LAST_EVENT_ID).and_then(text);
     let standing = || {
         let opened = streams.open_standing(session.era().primes_streams);
         // A client that was connected before a restart may have missed changes; after this notice it can fetch everything again.
@@ -92,10 +93,11 @@ async fn named(
     entry: &AdmittedRequest,
     headers: &HeaderMap,
 ) -> Result<Arc<Session>, Box<Response<Body>>> {
-    let version = headers.get(&header_names::PROTOCOL_VERSION).map(|version| version.to_str().map(str::trim));
+    let version =
+        field(headers, &header_names::PROTOCOL_VERSION).map(|version| version.to_str().map(str::trim));
     let is_stateless =
         |version: &str| by_version(version).is_some_and(|era| era.lifecycle == Lifecycle::Stateless);
-    if !headers.contains_key(&header_names::SESSION_ID)
+    if !has_field(headers, &header_names::SESSION_ID)
         && matches!(version, Some(Ok(version)) if is_stateless(version))
     {
         return Err(Box::new(answer::not_allowed()));
@@ -127,12 +129,12 @@ pub(super) fn known(
     headers: &HeaderMap,
     id: Option<&Id>,
 ) -> Result<Option<Arc<Session>>, Box<Response<Body>>> {
-    let Some(name) = headers.get(&header_names::SESSION_ID) else {
+    let Some(name) = field(headers, &header_names::SESSION_ID) else {
         let message = "the Mcp-Session-Id header is missing; send an initialize request first, and then the id in \
                        its response";
         return Err(Box::new(answer::refusal_of(StatusCode::BAD_REQUEST, message, id)));
     };
-    let Some(session) = shard.session.state.sessions.get(name.to_str().unwrap_or_default()) else {
+    let Some(session) = shard.session.state.sessions.get(text(name).unwrap_or_default()) else {
         return Ok(None);
     };
     checked(shard, entry, session, id).map(Some)
@@ -145,7 +147,7 @@ pub(super) async fn restored(
     headers: &HeaderMap,
     id: Option<&Id>,
 ) -> Result<Arc<Session>, Box<Response<Body>>> {
-    let name = headers.get(&header_names::SESSION_ID).and_then(|name| name.to_str().ok()).unwrap_or_default();
+    let name = field(headers, &header_names::SESSION_ID).and_then(text).unwrap_or_default();
     match restore(&shard.session, name, (&entry.identity, entry.profile)).await {
         Ok(Some(session)) => checked(shard, entry, session, id),
         Ok(None) => Err(unknown(id)),

@@ -10,6 +10,7 @@ use http::header::{
     TRANSFER_ENCODING, VARY,
 };
 use http::{Request, Response, StatusCode, Uri};
+use transport::net::fields::{field, fields, has_field, text};
 use transport::net::{Body, Incoming};
 
 use super::{answer, header_names};
@@ -61,13 +62,13 @@ pub(super) fn check_host(hosts: &Hosts, request: &Request<Incoming>) -> Result<(
 /// 8.3.1). All decisions by host use this function.
 pub fn authority<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Option<&'a str> {
     let target = uri.authority().map(http::uri::Authority::as_str);
-    target.or_else(|| headers.get(HOST).and_then(|host| host.to_str().ok()))
+    target.or_else(|| field(headers, &HOST).and_then(text))
 }
 
 /// Returns false if the target and `Host` name different hosts. A proxy in front may have based its decision on
 /// either of them.
 fn names_one_host(headers: &HeaderMap, uri: &Uri) -> bool {
-    let (Some(target), Some(host)) = (uri.authority(), headers.get(HOST)) else { return true };
+    let (Some(target), Some(host)) = (uri.authority(), field(headers, &HOST)) else { return true };
     let usual = match uri.scheme_str() {
         Some("http") => ":80",
         Some("https") => ":443",
@@ -75,13 +76,13 @@ fn names_one_host(headers: &HeaderMap, uri: &Uri) -> bool {
     };
     let plain = |text: &str| text.strip_suffix(usual).unwrap_or(text).to_ascii_lowercase();
     let target = target.as_str();
-    host.to_str().is_ok_and(|host| host == target || plain(host) == plain(target))
+    text(host).is_some_and(|host| host == target || plain(host) == plain(target))
 }
 
 /// Returns true if the end of the body is unambiguous for every program that reads the request. hyper only requires
 /// that the last encoding in the last header is `chunked`, and refuses the header in HTTP/1.0 and HTTP/2.
 fn is_plainly_framed(headers: &HeaderMap) -> bool {
-    let mut all = headers.get_all(TRANSFER_ENCODING).iter();
+    let mut all = fields(headers, &TRANSFER_ENCODING).iter();
     all.next().is_none_or(|first| first.as_bytes().eq_ignore_ascii_case(b"chunked")) && all.next().is_none()
 }
 
@@ -89,9 +90,9 @@ fn is_plainly_framed(headers: &HeaderMap) -> bool {
 /// metadata). Such requests carry the browser's credentials and need no preflight. Requests with an `Origin` are
 /// checked by [`check`].
 pub fn refuse_foreign_page(headers: &HeaderMap) -> Option<Response<Body>> {
-    let mut sites = headers.get_all(&header_names::SEC_FETCH_SITE).iter();
+    let mut sites = fields(headers, &header_names::SEC_FETCH_SITE).iter();
     let is_foreign = sites.any(|site| matches!(site.as_bytes(), b"cross-site" | b"same-site"));
-    if !is_foreign || headers.contains_key(ORIGIN) {
+    if !is_foreign || has_field(headers, &ORIGIN) {
         return None;
     }
     let message = "web pages from other sites may call this server only with an `Origin` in \
@@ -105,7 +106,7 @@ fn only<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,
 ) -> Result<Option<&'a HeaderValue>, Box<Response<Body>>> {
-    let mut all = headers.get_all(name).iter();
+    let mut all = fields(headers, name).iter();
     let first = all.next();
     if all.next().is_some() {
         return Err(forbidden(&format!("the {name} header occurs twice")));

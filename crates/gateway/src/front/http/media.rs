@@ -4,6 +4,7 @@
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, Response, StatusCode};
 use transport::net::Body;
+use transport::net::fields::{field, fields, has_field};
 
 use super::answer;
 
@@ -14,7 +15,7 @@ const EVENTS: &str = "text/event-stream";
 /// served, because many clients list only one form.
 pub(super) fn check_post(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
     check_json(headers)?;
-    if !takes(headers, &[JSON, EVENTS, "application/*", "text/*"]) && headers.contains_key(ACCEPT) {
+    if !takes(headers, &[JSON, EVENTS, "application/*", "text/*"]) && has_field(headers, &ACCEPT) {
         let message = format!("the Accept header must list {JSON} and {EVENTS}");
         return Err(Box::new(answer::refusal(StatusCode::NOT_ACCEPTABLE, &message)));
     }
@@ -23,7 +24,7 @@ pub(super) fn check_post(headers: &HeaderMap) -> Result<(), Box<Response<Body>>>
 
 /// Checks that a message is JSON.
 pub fn check_json(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
-    let Some(media) = headers.get(CONTENT_TYPE).map(|value| essence(value.as_bytes())) else {
+    let Some(media) = field(headers, &CONTENT_TYPE).map(|value| essence(value.as_bytes())) else {
         let message = format!("the Content-Type header is missing; it must be {JSON}");
         return Err(Box::new(answer::refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, &message)));
     };
@@ -58,7 +59,7 @@ fn takes(headers: &HeaderMap, kinds: &[&str]) -> bool {
 }
 
 fn named(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
-    let lines = headers.get_all(ACCEPT).iter();
+    let lines = fields(headers, &ACCEPT).iter();
     lines.flat_map(|line| line.as_bytes().split(|b| *b == b',')).map(essence)
 }
 

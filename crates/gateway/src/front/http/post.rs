@@ -38,6 +38,7 @@ use crate::session::subscriptions::Change;
 use crate::telemetry::RequestArrival;
 use crate::telemetry::trace::TraceContext;
 use transport::net::Arrived;
+use transport::net::fields::field;
 use upstream::NO_RANDOM;
 
 /// Handles a POST.
@@ -62,7 +63,7 @@ pub(super) async fn post(
 
 /// Records the arrival of a request, with the span that its headers name if requests are traced.
 fn arrival(shard: &Shard, headers: &HeaderMap) -> RequestArrival {
-    let outer = shard.call.state.tracer.as_ref().and_then(|_| headers.get(&header_names::TRACEPARENT));
+    let outer = shard.call.state.tracer.as_ref().and_then(|_| field(headers, &header_names::TRACEPARENT));
     let outer = outer.and_then(|value| TraceContext::parse(value.as_bytes()));
     RequestArrival { at: std::time::Instant::now(), outer }
 }
@@ -86,7 +87,7 @@ pub(super) async fn take(
         Ok(message) => message,
         Err(e) => return answer::message(400, Fault::from(&e).response(e.id.as_ref())),
     };
-    let version = match headers.get(&header_names::PROTOCOL_VERSION).map(HeaderValue::to_str) {
+    let version = match field(headers, &header_names::PROTOCOL_VERSION).map(HeaderValue::to_str) {
         None => None,
         Some(Ok(version)) => Some(version.trim()),
         Some(Err(_)) => {

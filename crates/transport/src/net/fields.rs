@@ -1,0 +1,48 @@
+//! Look-ups of header fields and their texts. Most of the program is optimized for size; these look-ups, of which a request
+//! needs many, are compiled here for speed. This module must not know what a field means.
+
+use http::header::{GetAll, HeaderMap, HeaderName, HeaderValue};
+
+/// Returns the first line of a field.
+#[inline(never)]
+pub fn field<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h HeaderValue> {
+    headers.get(name)
+}
+
+/// Returns all lines of a field.
+#[inline(never)]
+pub fn fields<'h>(headers: &'h HeaderMap, name: &HeaderName) -> GetAll<'h, HeaderValue> {
+    headers.get_all(name)
+}
+
+/// Returns true if there is a line of a field.
+#[inline(never)]
+pub fn has_field(headers: &HeaderMap, name: &HeaderName) -> bool {
+    headers.contains_key(name)
+}
+
+/// Returns a value as text; `None` if the value has characters other than visible ASCII, spaces and tabs, as
+/// [`HeaderValue::to_str`] has it.
+#[inline(never)]
+pub fn text(value: &HeaderValue) -> Option<&str> {
+    value.to_str().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_found_as_in_the_map_itself() {
+        let mut headers = HeaderMap::new();
+        headers.append("accept", HeaderValue::from_static("a"));
+        headers.append("accept", HeaderValue::from_static("b"));
+        let (accept, host) = (http::header::ACCEPT, http::header::HOST);
+        assert_eq!(field(&headers, &accept).and_then(text), Some("a"));
+        assert_eq!(fields(&headers, &accept).iter().count(), 2);
+        assert!(
+            has_field(&headers, &accept) && !has_field(&headers, &host) && field(&headers, &host).is_none()
+        );
+        assert_eq!(text(&HeaderValue::from_bytes(b"\xff").expect("a value")), None);
+    }
+}
