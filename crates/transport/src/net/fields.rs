@@ -1,6 +1,8 @@
 //! Look-ups of header fields and their texts. Most of the program is optimized for size; these look-ups, of which a request
 //! needs many, are compiled here for speed. This module must not know what a field means.
 
+use std::borrow::Cow;
+
 use http::header::{GetAll, HeaderMap, HeaderName, HeaderValue};
 
 /// Returns the first line of a field.
@@ -28,6 +30,29 @@ pub fn text(value: &HeaderValue) -> Option<&str> {
     value.to_str().ok()
 }
 
+/// Returns a text as a value; `None` if it has characters that a value cannot have.
+#[inline(never)]
+pub fn value(text: &str) -> Option<HeaderValue> {
+    HeaderValue::from_str(text).ok()
+}
+
+/// Returns a text in lower case. Copies the text only in the rare case that it has capitals.
+#[inline(never)]
+pub fn lower(text: &str) -> Cow<'_, str> {
+    if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        text.to_ascii_lowercase().into()
+    } else {
+        text.into()
+    }
+}
+
+/// Returns a value without its parameters (RFC 9110, 5.6.6).
+#[inline(never)]
+pub fn without_parameters(value: &[u8]) -> &[u8] {
+    let end = value.iter().position(|byte| *byte == b';').unwrap_or(value.len());
+    value[..end].trim_ascii()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,5 +69,11 @@ mod tests {
             has_field(&headers, &accept) && !has_field(&headers, &host) && field(&headers, &host).is_none()
         );
         assert_eq!(text(&HeaderValue::from_bytes(b"\xff").expect("a value")), None);
+        assert_eq!((value("a b"), value("a\nb")), (Some(HeaderValue::from_static("a b")), None));
+        assert_eq!((lower("Ab.C"), lower("ab")), ("ab.c".into(), "ab".into()));
+        assert_eq!(
+            (without_parameters(b"a/b ; c=d"), without_parameters(b"a/b")),
+            (&b"a/b"[..], &b"a/b"[..])
+        );
     }
 }

@@ -1,8 +1,6 @@
 //! The checks that every request passes first: its authority and origin (MCP transports, security: DNS rebinding), its
 //! framing, and what web pages of allowed origins may do (CORS, Fetch metadata).
 
-use std::borrow::Cow;
-
 use engine::access::Hosts;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
@@ -10,7 +8,7 @@ use http::header::{
     TRANSFER_ENCODING, VARY,
 };
 use http::{Request, Response, StatusCode, Uri};
-use transport::net::fields::{field, fields, has_field, text};
+use transport::net::fields::{field, fields, has_field, lower, text};
 use transport::net::{Body, Incoming};
 
 use super::{answer, header_names};
@@ -20,8 +18,8 @@ pub fn check(hosts: &Hosts, request: &Request<Incoming>) -> Result<Option<Header
     check_host(hosts, request)?;
     let headers = request.headers();
     let Some(origin) = only(headers, &ORIGIN)? else { return Ok(None) };
-    let host = lower(authority(headers, request.uri()));
-    let text = lower(Some(origin.to_str().unwrap_or("null")));
+    let host = lower(authority(headers, request.uri()).unwrap_or_default());
+    let text = lower(origin.to_str().unwrap_or("null"));
     if !hosts.knows_origin(&text, &host) {
         let message = format!(
             "web pages from {text} may not call this server; to allow this origin, add it to `allowedOrigins` in the \
@@ -46,7 +44,7 @@ pub(super) fn check_host(hosts: &Hosts, request: &Request<Incoming>) -> Result<(
                        host in both";
         return Err(Box::new(answer::refusal(StatusCode::BAD_REQUEST, message)));
     }
-    let host = lower(authority(headers, request.uri()));
+    let host = lower(authority(headers, request.uri()).unwrap_or_default());
     if !hosts.knows(&host) {
         let message = format!(
             "this server does not answer to the host name {host:?}; to allow this name, add it to `allowedHosts` in the \
@@ -112,12 +110,6 @@ fn only<'a>(
         return Err(forbidden(&format!("the {name} header occurs twice")));
     }
     Ok(first)
-}
-
-/// Returns the text in lower case. Copies the text only in the rare case that it has capitals.
-fn lower(text: Option<&str>) -> Cow<'_, str> {
-    let text = text.unwrap_or_default();
-    if text.bytes().any(|b| b.is_ascii_uppercase()) { text.to_ascii_lowercase().into() } else { text.into() }
 }
 
 fn forbidden(message: &str) -> Box<Response<Body>> {

@@ -4,7 +4,7 @@
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, Response, StatusCode};
 use transport::net::Body;
-use transport::net::fields::{field, fields, has_field};
+use transport::net::fields::{field, fields, has_field, without_parameters};
 
 use super::answer;
 
@@ -24,7 +24,7 @@ pub(super) fn check_post(headers: &HeaderMap) -> Result<(), Box<Response<Body>>>
 
 /// Checks that a message is JSON.
 pub fn check_json(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
-    let Some(media) = field(headers, &CONTENT_TYPE).map(|value| essence(value.as_bytes())) else {
+    let Some(media) = field(headers, &CONTENT_TYPE).map(|value| without_parameters(value.as_bytes())) else {
         let message = format!("the Content-Type header is missing; it must be {JSON}");
         return Err(Box::new(answer::refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, &message)));
     };
@@ -60,11 +60,5 @@ fn takes(headers: &HeaderMap, kinds: &[&str]) -> bool {
 
 fn named(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
     let lines = fields(headers, &ACCEPT).iter();
-    lines.flat_map(|line| line.as_bytes().split(|b| *b == b',')).map(essence)
-}
-
-/// Returns a media type without its parameters.
-fn essence(media: &[u8]) -> &[u8] {
-    let end = media.iter().position(|b| *b == b';').unwrap_or(media.len());
-    media[..end].trim_ascii()
+    lines.flat_map(|line| line.as_bytes().split(|b| *b == b',')).map(without_parameters)
 }

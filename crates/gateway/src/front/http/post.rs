@@ -38,7 +38,7 @@ use crate::session::subscriptions::Change;
 use crate::telemetry::RequestArrival;
 use crate::telemetry::trace::TraceContext;
 use transport::net::Arrived;
-use transport::net::fields::field;
+use transport::net::fields::{field, value};
 use upstream::NO_RANDOM;
 
 /// Handles a POST.
@@ -174,7 +174,7 @@ async fn handshake(shard: &Arc<Shard>, entry: &AdmittedRequest, frame: Frame) ->
         Err(fault) => answer::message(fault.status.unwrap_or(400), fault.response(frame.id())),
         Ok((session, text)) => {
             let mut response = answer::message(200, text);
-            if let Ok(mut value) = HeaderValue::from_str(&session.id) {
+            if let Some(mut value) = value(&session.id) {
                 value.set_sensitive(true);
                 response.headers_mut().insert(&header_names::SESSION_ID, value);
             }
