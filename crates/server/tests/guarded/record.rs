@@ -56,6 +56,7 @@ async fn each_call_is_one_entry() {
             // Some dialects report failures in a result.
             "denied" | "unknown" if !way.starts_with('/') => {
                 assert_eq!(entry["code"], -32602, "{way}: {entry}");
+                assert!(entry["responseBytes"].as_u64() > Some(20), "{way}: {entry}");
             }
             _ => {}
         }

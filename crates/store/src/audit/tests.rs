@@ -130,6 +130,11 @@ fn every_filter_filters() {
     assert_eq!(count(Query { tool: pattern("odd[1]*"), ..ten() }), 1);
     assert_eq!(count(Query { tool: pattern("odd[2]*"), ..ten() }), 0);
     assert_eq!(count(Query { outcome: Some(CallOutcome::Denied), ..ten() }), 1);
+    for (client, found) in
+        [("inspector", 7), ("inspector 1.2", 7), ("insp*", 7), ("inspect", 0), ("inspector 1", 0), ("1.2", 0)]
+    {
+        assert_eq!(count(Query { client: pattern(client), ..ten() }), found, "{client}");
+    }
     let both = Query { outcome: Some(CallOutcome::Ok), tool: pattern("files*"), ..ten() };
     assert_eq!(count(both), 4);
     assert_eq!(count(Query { tool: pattern("' OR 1=1 --"), ..ten() }), 0);

@@ -93,6 +93,17 @@ fn patterns_of_direct_refer_to_names_before_renaming() {
 }
 
 #[test]
+fn the_cost_without_a_search_is_that_of_listing_all_tools() {
+    let listed = searched(&profile(ToolMode::Direct, &[]), &V2025_11_25);
+    for (mode, pinned) in
+        [(ToolMode::Direct, &[][..]), (ToolMode::Search, &[]), (ToolMode::Hybrid, &["sky__*"])]
+    {
+        let view = searched(&profile(mode, pinned), &V2025_11_25);
+        assert_eq!(view.token_cost_unsearched(), listed.token_cost(), "{mode:?}");
+    }
+}
+
+#[test]
 fn a_found_tool_is_complete_for_a_model_and_has_its_public_name() {
     let view = searched(&profile(ToolMode::Search, &[]), &V2025_11_25);
     let tools = found(&view, "read notes", 1);
