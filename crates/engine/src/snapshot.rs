@@ -61,7 +61,7 @@ const MOST_PROFILES: usize = 10_000;
 
 /// The reason why a configuration cannot be applied without a restart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Crowded {
+pub enum CapacityError {
     /// Too many profile names have been used.
     #[error(
         "more than {MOST_PROFILES} profiles have been configured since startup; restart Dragoman to add another"
@@ -110,16 +110,16 @@ impl Snapshot {
     ///
     /// # Errors
     /// Fails if there have been too many profiles or servers.
-    pub fn followed_by(&self, old: &Config, new: &Config, version: &str) -> Result<Self, Crowded> {
+    pub fn followed_by(&self, old: &Config, new: &Config, version: &str) -> Result<Self, CapacityError> {
         let same = old.auth == new.auth && old.access == new.access && old.endpoints == new.endpoints;
         let same = same && old.trust_forwarded_for == new.trust_forwarded_for;
         let numbers =
             Numbers { upstreams: &self.upstreams, profiles: &self.profiles, next: self.next_upstream };
         let next = Self::numbered(new, version, &numbers, self.regime + u64::from(!same));
         if next.profiles.len() > MOST_PROFILES {
-            return Err(Crowded::Profiles);
+            return Err(CapacityError::Profiles);
         }
-        if next.next_upstream == u32::MAX { Err(Crowded::Servers) } else { Ok(next) }
+        if next.next_upstream == u32::MAX { Err(CapacityError::Servers) } else { Ok(next) }
     }
 
     fn numbered(config: &Config, version: &str, before: &Numbers<'_>, regime: u64) -> Self {

@@ -15,7 +15,7 @@ use crate::port::{HttpResponse, Verb};
 use crate::references::REFERENCES;
 use crate::refusal::{answered_failure, clipped, said};
 use crate::rest::{
-    ADDRESS_NOT_ALLOWED, AcceptedCredentials, AnswerStyle, CONTENT_NAMES, Doubt, EntryCheck, Offered,
+    ADDRESS_NOT_ALLOWED, AcceptedCredentials, AnswerStyle, ApiProbe, CONTENT_NAMES, EntryCheck, Offered,
     PlainSites, PreviousContents, PreviousNames, Reference, RequestLimits, RequestTarget, RequestTargets,
     UnreadableKind, VisitorCheck, VisitorVerdicts, base_url, is_listed, json, port_of,
 };
@@ -99,7 +99,7 @@ pub(crate) struct Api {
     /// The API's path relative to the site's URL.
     pub(crate) path: &'static str,
     /// The question to ask the site when a route of this API is missing.
-    pub(crate) doubt: Option<Doubt>,
+    pub(crate) probe: Option<ApiProbe>,
     /// The API's newer version, which some sites have instead: the namespace and the path.
     pub(crate) newer: Option<(&'static str, &'static str)>,
     /// The check that finds out if the API treats an account as a visitor.
@@ -112,7 +112,7 @@ pub(crate) struct Api {
 pub(crate) const WORDPRESS: Api = Api {
     base: "wp",
     path: "/wp-json/wp/v2",
-    doubt: None,
+    probe: None,
     newer: None,
     visitor: Some(roleless::CHECK),
     references: REFERENCES,
@@ -121,7 +121,7 @@ pub(crate) const WORDPRESS: Api = Api {
 pub(crate) const INDEX: Api = Api {
     base: "index",
     path: "/wp-json",
-    doubt: None,
+    probe: None,
     newer: None,
     visitor: Some(roleless::CHECK),
     references: REFERENCES,
@@ -393,8 +393,8 @@ impl RequestTargets for WordPressSite {
         (check.may_be)(status, code).then_some(check)
     }
 
-    fn doubt(&self, base: &str, failure: &CallFailure) -> Option<Doubt> {
+    fn probe(&self, base: &str, failure: &CallFailure) -> Option<ApiProbe> {
         let no_route = failure.detail.iter().any(|(name, value)| *name == "code" && value == "rest_no_route");
-        self.apis.iter().find(|api| api.base == base && no_route)?.doubt
+        self.apis.iter().find(|api| api.base == base && no_route)?.probe
     }
 }

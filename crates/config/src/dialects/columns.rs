@@ -20,7 +20,7 @@ impl JsonSchema for DialectDifference {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let fault_answer = generator.subschema_for::<TroubleAnswer>().to_value();
+        let fault_answer = generator.subschema_for::<FailureAnswer>().to_value();
         let mut properties = Map::new();
         let names = Dialect::names().join(", ");
         let base = format!(
@@ -51,11 +51,11 @@ impl JsonSchema for DialectDifference {
 }
 
 /// The members that describe the answer to one kind of failure.
-struct TroubleAnswer;
+struct FailureAnswer;
 
-impl JsonSchema for TroubleAnswer {
+impl JsonSchema for FailureAnswer {
     fn schema_name() -> Cow<'static, str> {
-        "TroubleAnswer".into()
+        "FailureAnswer".into()
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {

@@ -23,8 +23,8 @@ pub(super) fn hold(conditions: &Conditions, arguments: Option<&[u8]>, effect: Ef
     let Ok(members) = Members::of_document(text, MAX_DEPTH) else { return effect == Effect::Deny };
     let mut all = true;
     for (path, globs) in conditions {
-        let look = Look { text, globs, effect };
-        match look.value(members.span(), path.steps()) {
+        let search = ValueSearch { text, globs, effect };
+        match search.value(members.span(), path.steps()) {
             Ok(fits) => all &= fits,
             Err(Ambiguous) => return effect == Effect::Deny,
         }
@@ -37,13 +37,13 @@ pub(super) fn fits_all(globs: &[Glob]) -> bool {
     globs.iter().any(|glob| glob.as_str().chars().all(|char| char == '*'))
 }
 
-struct Look<'t> {
+struct ValueSearch<'t> {
     text: &'t [u8],
     globs: &'t [Glob],
     effect: Effect,
 }
 
-impl Look<'_> {
+impl ValueSearch<'_> {
     fn value(&self, at: Span, steps: &[Box<str>]) -> Result<bool, Ambiguous> {
         if steps.is_empty() && fits_all(self.globs) {
             return Ok(true);

@@ -25,8 +25,8 @@ use super::in_session::set_level;
 use super::own_answers::{listed, own};
 use super::parked::{Parked, Resumed};
 use super::record::{Record, Refused};
+use super::remainders;
 use super::requester::Requester;
-use super::rests;
 use super::tasks;
 use crate::session::open_requests::HeldRequest;
 use crate::session::session::Session;
@@ -97,7 +97,7 @@ pub(crate) async fn decide_or_refuse(
     }
     let (caller, identity) = (&requester.caller, requester.identity);
     if !requester.whole
-        && let Some(rest) = rests::read(context, (identity, caller.identity()), (&cell, &view), &frame)?
+        && let Some(rest) = remainders::read(context, (identity, caller.identity()), (&cell, &view), &frame)?
     {
         return Ok(Decision::Done(200, rest));
     }

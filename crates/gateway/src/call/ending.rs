@@ -23,7 +23,7 @@ use transport::up::LinkError;
 use upstream::link::requests::{is_log, passes};
 use upstream::link::{HeldLink, OpenLink, Wire};
 use upstream::pool::dispatch::Binding;
-use upstream::pool::dormant::{Dormant, Sleeper};
+use upstream::pool::dormant::{Dormant, DormantWork};
 
 impl Call {
     /// Ends the call with an answer; returns the answer for the client.
@@ -112,8 +112,8 @@ impl Call {
     }
 
     /// Marks the call's dedicated link, if there is one, as waiting for the client.
-    pub(crate) fn sleep(&mut self, sleeper: Sleeper) -> Option<Dormant> {
-        self.connection.dedicated.as_mut().map(|(dedicated, _)| dedicated.wait(sleeper))
+    pub(crate) fn sleep(&mut self, work: DormantWork) -> Option<Dormant> {
+        self.connection.dedicated.as_mut().map(|(dedicated, _)| dedicated.wait(work))
     }
 
     /// Returns true if a message is a log message below the client's level. Such messages arrive on links whose

@@ -13,7 +13,7 @@
 //! | [`in_flight`], [`turn`], [`unchecked`] | limits of running calls, by caller and by server; tools whose arguments are not validated |
 //! | [`record`], `refused`, `recorded_target`, `audit_entry`, `traced`, [`consent`] | records of requests, including refused ones; servers that require their users' consent |
 //! | [`capture`] | the messages of calls, for operators who investigate a problem |
-//! | `result_rules`, `result_limit`, [`limited_tasks`], `rests`, [`result_store`] | long results, shortened; requests for their remainders; results that are kept |
+//! | `result_rules`, `result_limit`, [`limited_tasks`], `remainders`, [`result_store`] | long results, shortened; requests for their remainders; results that are kept |
 //! | `cached`, `cache_slot`, [`at_once`] | calls that are answered from a cache; limits of running calls, by tool |
 //! | [`listen`] | streams of notifications for stateless clients |
 //! | [`tasks`], `task_home`, [`task_homes`] | calls that became tasks; tasks that need the link on which they were started |
@@ -52,9 +52,9 @@ pub(crate) mod record;
 mod recorded_target;
 mod refused;
 mod relist;
+mod remainders;
 pub mod requester;
 mod resending;
-mod rests;
 mod result_limit;
 mod result_rules;
 pub(crate) mod result_store;

@@ -16,7 +16,7 @@ use crate::admission::Identity;
 use crate::call::CallContext;
 use crate::call::call::Call;
 use crate::call::record::Refused;
-use upstream::pool::dormant::{Dormant, Sleeper};
+use upstream::pool::dormant::{Dormant, DormantWork};
 use upstream::quota::{Permit, Quota, QuotaError};
 
 /// All parked calls, by their tickets.
@@ -101,7 +101,7 @@ impl Parked {
             _permit: permit,
         };
         self.waiting.lock().insert(ticket, parked);
-        let dormant = call.sleep(Sleeper::Call);
+        let dormant = call.sleep(DormantWork::Call);
         transport::task::spawn(wait(call, asked_for, dormant));
         Ok(())
     }

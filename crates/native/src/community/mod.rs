@@ -19,19 +19,19 @@ mod tests;
 use serde_json::Value;
 
 use crate::hints;
-use crate::rest::{Bind, Doubt, Field, Missing, Step, VisitorCheck, VisitorQuestion, fixed};
+use crate::rest::{ApiProbe, Bind, Field, Missing, Step, VisitorCheck, VisitorQuestion, fixed};
 use crate::tools::{Condition, Literal};
 
 /// The request that is sent to a site after the site has reported that a route is missing: the request's base and
 /// route.
 const ASK: (&str, &str) = ("index", "/?_fields=namespaces");
 
-const fn doubt(
+const fn probe(
     namespaces: &'static [&'static str],
     missing: (Condition, &'static str),
     there: &'static str,
-) -> Doubt {
-    Doubt { ask: ASK, namespaces, missing, there }
+) -> ApiProbe {
+    ApiProbe { ask: ASK, namespaces, missing, there }
 }
 
 /// The hint about visitors for BuddyBoss, and the question that detects them: the menu of a visitor has addresses

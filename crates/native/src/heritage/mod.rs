@@ -24,7 +24,7 @@ use std::time::Duration;
 use serde_json::Map;
 
 use crate::port::HttpClient;
-use crate::rest::{AnswerStyle, Cache, RequestLimits, World};
+use crate::rest::{AnswerStyle, Cache, RequestLimits, RestEnvironment};
 use crate::tools::{Channel, Family, Policy, ToolServer};
 use crate::unknown::UnknownArguments;
 use sources::Sources;
@@ -72,7 +72,7 @@ pub fn server(settings: &Settings, http: Arc<dyn HttpClient>) -> Result<ToolServ
         patience: settings.patience.unwrap_or(RequestLimits::default().patience),
         ..RequestLimits::default()
     };
-    let world = World {
+    let environment = RestEnvironment {
         http,
         places: Box::new(Sources::new(settings)?),
         limits,
@@ -84,6 +84,6 @@ pub fn server(settings: &Settings, http: Arc<dyn HttpClient>) -> Result<ToolServ
         (Channel::Results, settings.unknown_arguments),
         rows::all(),
         Map::new(),
-        Some(world),
+        Some(environment),
     ))
 }

@@ -5,9 +5,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
+use super::environment::Run;
 use super::file;
 use super::unread::{self, UnreadableKind};
-use super::world::Run;
 use crate::port::{HttpRequest, HttpResponse};
 use crate::tools::{CallFailure, Condition};
 
@@ -28,13 +28,13 @@ impl Run<'_> {
         digest: Option<[u8; 32]>,
         mut request: HttpRequest,
     ) -> Result<Value, CallFailure> {
-        request.most = self.world.limits.answer.saturating_mul(LARGER);
+        request.most = self.environment.limits.answer.saturating_mul(LARGER);
         let uri = request.url.split('?').next().unwrap_or_default().to_owned();
         let response = self.response(base, request).await;
-        let response = response.inspect_err(|failure| self.world.note_failure(failure, digest))?;
+        let response = response.inspect_err(|failure| self.environment.note_failure(failure, digest))?;
         let body = response.body.clone();
         let no = || {
-            let hint = self.world.places.unread(unread::kind(&body));
+            let hint = self.environment.places.unread(unread::kind(&body));
             let words = format!("the site's answer is not a file ({hint})");
             CallFailure::new(Condition::UpstreamError, words)
         };

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use secrecy::ExposeSecret as _;
 
+use super::environment::{RestEnvironment, unreached};
 use super::permalinks;
 use super::place::RequestTarget;
 use super::request::AGENT;
 use super::unread::{self, UnreadableKind};
 use super::unreadable;
-use super::world::{World, unreached};
 use crate::passing::HttpBody;
 use crate::port::{HttpRequest, HttpResponse, Verb};
 use crate::tools::{CallFailure, Condition};
@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// The largest answer, in bytes.
 const ANSWER: usize = 64 << 10;
 
-impl World {
+impl RestEnvironment {
     /// Asks the target to accept these credentials, unless it accepted them recently.
     ///
     /// # Errors

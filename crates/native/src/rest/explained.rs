@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::environment::Run;
 use super::place::RequestTarget;
 use super::request::AGENT;
 use super::unread;
 use super::visitor::VisitorCheck;
-use super::world::Run;
 use crate::passing::HttpBody;
 use crate::port::{HttpRequest, Verb};
 use crate::tools::CallFailure;
@@ -22,7 +22,7 @@ const ANSWER: usize = 256 << 10;
 impl Run<'_> {
     /// The failure, with a hint if the site refused the caller only because it treats the account as a visitor.
     pub(super) async fn explained(&self, base: &'static str, mut failure: CallFailure) -> CallFailure {
-        if let Some(check) = self.world.places.visitor_check(base, &failure)
+        if let Some(check) = self.environment.places.visitor_check(base, &failure)
             && self.is_visitor(base, check).await == Some(true)
         {
             failure.message = format!("{} ({})", failure.message, check.hint);
@@ -32,17 +32,18 @@ impl Run<'_> {
 
     /// Returns true if the site treats the account as a visitor; `None` if that remains unknown.
     async fn is_visitor(&self, base: &'static str, check: VisitorCheck) -> Option<bool> {
-        let world = self.world;
-        let verdicts = world.places.visitors()?;
-        let key = (world.digest(&world.places.place(base, &self.values, self.mapped).ok()?)?, base);
-        if let Some(verdict) = verdicts.get(&key, world.http.now()) {
+        let environment = self.environment;
+        let verdicts = environment.places.visitors()?;
+        let key =
+            (environment.digest(&environment.places.place(base, &self.values, self.mapped).ok()?)?, base);
+        if let Some(verdict) = verdicts.get(&key, environment.http.now()) {
             return verdict.is_visitor;
         }
         let mut verdict = None;
         for question in check.questions {
             let base = question.base.unwrap_or(base);
-            let mut place = world.places.place(base, &self.values, self.mapped).ok()?;
-            if let Some(url) = world.elsewhere(base, &place) {
+            let mut place = environment.places.place(base, &self.values, self.mapped).ok()?;
+            if let Some(url) = environment.elsewhere(base, &place) {
                 place.url = url;
             }
             let route = if question.route.contains("{me}") {
@@ -60,7 +61,7 @@ impl Run<'_> {
                 break;
             }
         }
-        verdicts.put(key, verdict, world.http.now());
+        verdicts.put(key, verdict, environment.http.now());
         verdict
     }
 
@@ -80,10 +81,10 @@ impl Run<'_> {
             body: HttpBody::default(),
             public_only: place.public_only,
             is_fixed_host: place.is_fixed_host,
-            patience: PATIENCE.min(self.world.limits.patience),
+            patience: PATIENCE.min(self.environment.limits.patience),
             most: ANSWER,
         };
-        let response = self.world.sent(request).await.ok()?;
+        let response = self.environment.sent(request).await.ok()?;
         Some((response.status, unread::json(&response.body).unwrap_or_default()))
     }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use super::environment::Run;
 use super::step::{FalseFailure, RestRequest, get};
-use super::world::Run;
 use crate::tools::CallFailure;
 
 impl Run<'_> {

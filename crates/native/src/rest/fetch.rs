@@ -9,10 +9,10 @@ use std::future::poll_fn;
 use bytes::Bytes;
 
 use super::FileFrom;
+use super::environment::{RestEnvironment, Run};
 use super::file::{self, ArrivingFile, FileAsk, FileContent, FileData, GUESSED};
 use super::request::AGENT;
 use super::step::Step;
-use super::world::{Run, World};
 use crate::passing::{FileStream, HttpBody, too_large};
 use crate::port::{ArrivingBody, HttpFault, HttpFaultKind, HttpRequest, OpenedResponse, Verb};
 use crate::tools::{CallFailure, Condition};
@@ -36,21 +36,21 @@ impl Run<'_> {
     /// Fails if there is no such file, if it may not be fetched, or if the site that will receive the file does not
     /// know the caller: files are not fetched for unknown callers.
     pub(super) async fn had(&self, from: FileFrom, behind: &[Step]) -> Result<FileData, CallFailure> {
-        let url = match file::wanted(from, &self.values, self.world.limits.file)? {
+        let url = match file::wanted(from, &self.values, self.environment.limits.file)? {
             FileAsk::Here(file) => return Ok(file),
             FileAsk::Fetch(url) => url,
         };
         let next =
             behind.iter().find_map(|step| if let Step::Ask(ask) = step { Some(ask.base) } else { None });
         if let Some(base) = next {
-            let place = self.world.places.place(base, &self.values, self.mapped)?;
-            self.world.let_in(&place).await?;
+            let place = self.environment.places.place(base, &self.values, self.mapped)?;
+            self.environment.let_in(&place).await?;
         }
-        self.world.fetched(url).await
+        self.environment.fetched(url).await
     }
 }
 
-impl World {
+impl RestEnvironment {
     async fn fetched(&self, mut url: String) -> Result<FileData, CallFailure> {
         for _ in 0..=HOPS {
             let mut request = HttpRequest {

@@ -13,7 +13,7 @@
 //! | `plain_text` | titles and names without entities |
 //! | `place` | the target of requests, and the form of that service's errors |
 //! | `url` | URLs of targets in canonical form |
-//! | `offered`, `doubted` | the routes that sites report, and how sites are asked for them |
+//! | `offered`, `api_probe` | the routes that sites report, and how sites are asked for them |
 //! | `expiring` | values that expire |
 //! | `known`, `entry` | checks that a target knows the credentials |
 //! | `request` | a step and a call's values as a request |
@@ -28,7 +28,7 @@
 //! | `settled` | values that name a route, in the form in which they are sent |
 //! | `open` | requests whose route the call chooses |
 //! | `steps` | running steps, one after the other |
-//! | `world` | requests: deadlines, attempts, caching |
+//! | `environment` | requests: deadlines, attempts, caching |
 //! | `cache` | a cache of answers |
 //! | `file` | files that calls contain or name |
 //! | `brought` | files that services return |
@@ -36,13 +36,14 @@
 //! | `multipart` | bodies with files (RFC 7578) |
 //! | `encode` | values in URLs (RFC 3986) |
 
+mod api_probe;
 mod brief;
 mod brought;
 mod cache;
 mod content_format;
-mod doubted;
 mod encode;
 mod entry;
+mod environment;
 mod expiring;
 mod explained;
 mod false_failure;
@@ -74,7 +75,6 @@ mod unread;
 mod unreadable;
 mod url;
 mod visitor;
-mod world;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -82,13 +82,14 @@ pub(crate) mod tests;
 pub(crate) use cache::Cache;
 pub(crate) use content_format::{CONTENT_FORMAT, CONTENT_NOTE};
 pub(crate) use encode::decoded;
+pub(crate) use environment::{ADDRESS_NOT_ALLOWED, FIELDS, FULL, RequestLimits, RestEnvironment};
 pub(crate) use file::FileFrom;
 pub(crate) use known::AcceptedCredentials;
 pub(crate) use offered::Offered;
 pub(crate) use open::is_listed;
 pub(crate) use permalinks::PlainSites;
 pub(crate) use pick::{From, Pick, pick};
-pub(crate) use place::{Doubt, EntryCheck, Reference, RequestTarget, RequestTargets};
+pub(crate) use place::{ApiProbe, EntryCheck, Reference, RequestTarget, RequestTargets};
 pub(crate) use previous::{CONTENT_NAMES, PreviousContents, PreviousNames, VALUE_NAMES};
 pub(crate) use restored::{DRY_RUN, NOT_KEPT};
 pub(crate) use settled::settled;
@@ -104,4 +105,3 @@ pub(crate) use stored::{NOT_STORED, STORED, may_tell};
 pub(crate) use unread::{UnreadableKind, json};
 pub(crate) use url::{base_url, port_of};
 pub(crate) use visitor::{VisitorCheck, VisitorQuestion, VisitorVerdicts};
-pub(crate) use world::{ADDRESS_NOT_ALLOWED, FIELDS, FULL, RequestLimits, World};

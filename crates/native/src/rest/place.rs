@@ -146,14 +146,14 @@ pub(crate) trait RequestTargets: Send + Sync {
     }
 
     /// The question to ask if `failure` may mean that the site lacks the API of this base entirely.
-    fn doubt(&self, _base: &str, _failure: &CallFailure) -> Option<Doubt> {
+    fn probe(&self, _base: &str, _failure: &CallFailure) -> Option<ApiProbe> {
         None
     }
 }
 
 /// A request that finds out if a site has the API that a tool depends on.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Doubt {
+pub(crate) struct ApiProbe {
     /// The base and the route to ask.
     pub(crate) ask: (&'static str, &'static str),
     /// The namespaces; the site must have at least one.

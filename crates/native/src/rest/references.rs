@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::environment::Run;
 use super::place::Reference;
 use super::shape::AnswerStyle;
 use super::step::{Field, FieldSource, RestRequest, fixed, get};
-use super::world::Run;
 use crate::port::Verb;
 use crate::tools::{CallFailure, Form, Literal, Values};
 
@@ -29,11 +29,13 @@ impl Run<'_> {
     /// # Errors
     /// Names the first IDs that do not exist.
     pub(super) async fn refer(&mut self, change: &RestRequest) -> Result<(), CallFailure> {
-        if change.acts_as == Verb::Get || !change.takes_arguments || self.world.answers == AnswerStyle::Plain
+        if change.acts_as == Verb::Get
+            || !change.takes_arguments
+            || self.environment.answers == AnswerStyle::Plain
         {
             return Ok(());
         }
-        for reference in self.world.places.references(change.base) {
+        for reference in self.environment.places.references(change.base) {
             let asked = ids(&self.values, reference.argument);
             if asked.is_empty() || asked.len() > MOST {
                 continue;

@@ -7,11 +7,11 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
+use super::environment::Run;
 use super::previous::{PreviousContent, id_of};
 use super::replaced::ReplacedValues;
 use super::request::AGENT;
 use super::step::{Check, Keeping, Restoring};
-use super::world::Run;
 use crate::port::{HttpRequest, Verb};
 use crate::tools::{CallFailure, Condition, ToolArgument, flag};
 
@@ -63,8 +63,8 @@ impl Run<'_> {
         sent: &Map<String, Value>,
         current: &Value,
     ) -> Result<(), CallFailure> {
-        let place = self.world.places.place(check.ask.base, &self.values, self.mapped)?;
-        let account = self.world.digest(&place);
+        let place = self.environment.places.place(check.ask.base, &self.values, self.mapped)?;
+        let account = self.environment.digest(&place);
         let url = self.request(&check.ask, place)?.url;
         if let Some(account) = account {
             let url = url.split('?').next().unwrap_or_default();
@@ -80,14 +80,15 @@ impl Run<'_> {
         sent: &Map<String, Value>,
         current: &Value,
     ) {
-        let Some(contents) = self.world.places.previous() else { return };
+        let Some(contents) = self.environment.places.previous() else { return };
         let ReplacedValues { values, mut lost } = form.1.replaced(form.0, sent, current);
         if !values.is_empty() {
-            let at = self.world.http.now();
+            let at = self.environment.http.now();
             let names: Vec<String> = values.keys().cloned().collect();
             let values = Value::Object(values).to_string();
             // The digest has a key of the process, so that nobody can guess the address.
-            let id = id_of(self.world.http.digest(format!("{url}\n{}\n{values}", at.as_nanos()).as_bytes()));
+            let id =
+                id_of(self.environment.http.digest(format!("{url}\n{}\n{values}", at.as_nanos()).as_bytes()));
             let address = format!("{}{id}", contents.names.address);
             let previous = PreviousContent { id, account, url: url.to_owned(), values, form, at };
             if contents.put(previous) {
@@ -106,13 +107,13 @@ impl Run<'_> {
     /// # Errors
     /// Fails if nothing is kept there, or the site does not know the account.
     pub(super) async fn kept(&self, address: &str) -> Result<PreviousContent, CallFailure> {
-        let place = self.world.places.place(BASE, &self.values, self.mapped)?;
-        self.world.let_in(&place).await?;
-        let account = self.world.digest(&place);
-        let contents = self.world.places.previous();
+        let place = self.environment.places.place(BASE, &self.values, self.mapped)?;
+        self.environment.let_in(&place).await?;
+        let account = self.environment.digest(&place);
+        let contents = self.environment.places.previous();
         let found = account.zip(contents).and_then(|(account, contents)| {
             let id = address.trim().strip_prefix(contents.names.address).unwrap_or(address.trim());
-            contents.get(id, &account, self.world.http.now())
+            contents.get(id, &account, self.environment.http.now())
         });
         found.ok_or_else(|| {
             let words = contents.map_or("nothing is kept here", |contents| contents.names.gone);
@@ -126,7 +127,7 @@ impl Run<'_> {
     /// As for [`Self::kept`]; or the site refuses the change.
     pub(super) async fn restore(&mut self, restoring: &Restoring) -> Result<Value, CallFailure> {
         let previous = self.kept(self.values.text(restoring.argument)).await?;
-        let place = self.world.places.place(restoring.base, &self.values, self.mapped)?;
+        let place = self.environment.places.place(restoring.base, &self.values, self.mapped)?;
         let request = |method, query: &str, body: String| HttpRequest {
             method,
             url: format!("{}?{query}", previous.url),
@@ -139,8 +140,8 @@ impl Run<'_> {
             body: Bytes::from(body).into(),
             public_only: place.public_only,
             is_fixed_host: place.is_fixed_host,
-            patience: self.world.limits.patience,
-            most: self.world.limits.answer,
+            patience: self.environment.limits.patience,
+            most: self.environment.limits.answer,
         };
         let values = previous.values();
         let names: Vec<&str> = values.keys().map(String::as_str).collect();

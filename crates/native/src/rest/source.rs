@@ -4,10 +4,10 @@
 use serde_json::Value;
 
 use super::content_format::ContentFormat;
+use super::environment::Run;
 use super::restored::DRY_RUN;
 use super::shape::AnswerStyle;
 use super::step::{Check, EDITING, RestRequest};
-use super::world::Run;
 use crate::tools::{CallFailure, ToolArgument, flag};
 
 const CONTEXT: &str = "context";
@@ -56,7 +56,7 @@ impl Run<'_> {
     /// Fails if the change is refused, or the current content cannot be read. If the site hides the content from this account,
     /// the site refuses the change itself, with a better message.
     pub(super) async fn checked(&mut self, check: &Check) -> Result<Option<Value>, CallFailure> {
-        let is_compact = self.world.answers == AnswerStyle::Compact;
+        let is_compact = self.environment.answers == AnswerStyle::Compact;
         let shows = is_compact && self.values.flag(DRY_RUN.name);
         let is_allowed = self.values.flag(ALLOW_MARKUP_LOSS.name);
         let judged: Vec<&str> =

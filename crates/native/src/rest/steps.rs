@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use serde_json::Value;
 
 use super::content_format::ContentFormat;
+use super::environment::Run;
 use super::shape::{AnswerStyle, CallAnswer};
 use super::step::{Bind, Missing, Step, StepCondition};
-use super::world::Run;
 use crate::tools::{CallFailure, Condition};
 
 /// The outcome of all steps: the last answer, and the form of its content.
@@ -31,7 +31,7 @@ impl Run<'_> {
                 Step::File(from) => {
                     self.file = Some(self.had(*from, steps.get(at..).unwrap_or_default()).await?);
                 }
-                Step::Ask(ask) if ask.shows_content && self.world.answers == AnswerStyle::Compact => {
+                Step::Ask(ask) if ask.shows_content && self.environment.answers == AnswerStyle::Compact => {
                     (outcome.last, outcome.content) = self.content(ask).await?;
                 }
                 Step::Ask(ask) if self.is_due(ask.when) => {

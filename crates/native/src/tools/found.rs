@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::arguments::argument::ToolArgument;
 use crate::arguments::values::Values;
-use crate::rest::{Shape, Step, World};
+use crate::rest::{RestEnvironment, Shape, Step};
 
 /// The finder of a site's own tools: the request that lists these tools, and the translation of calls to them.
 #[derive(Debug, Clone, Copy)]
@@ -61,8 +61,13 @@ type Tools = Arc<Vec<Value>>;
 impl ToolFinder {
     /// The tools that exist now; none if the site cannot be asked. Tools that change something are left out if only
     /// reading is allowed.
-    pub(super) async fn tools(&self, world: &World, kept: &FoundTools, only_reads: bool) -> Tools {
-        let now = world.http.now();
+    pub(super) async fn tools(
+        &self,
+        environment: &RestEnvironment,
+        kept: &FoundTools,
+        only_reads: bool,
+    ) -> Tools {
+        let now = environment.http.now();
         let old = kept.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some((_, tools)) = old.as_ref().filter(|(until, _)| *until > now) {
             return tools.clone();
@@ -72,11 +77,11 @@ impl ToolFinder {
             let mut values = Values::default();
             values.set("page", Value::from(page));
             values.set("per_page", Value::from(PER_PAGE));
-            let answer = world.run(self.arguments, (self.steps, &self.shape), values, None).await;
+            let answer = environment.run(self.arguments, (self.steps, &self.shape), values, None).await;
             let Ok(shown) = answer else {
                 // The previous tools are better than none; if there were none, the place has no such tools.
                 let tools = old.map(|(_, tools)| tools).unwrap_or_default();
-                kept.put(world.http.now() + LEFT_ALONE, &tools);
+                kept.put(environment.http.now() + LEFT_ALONE, &tools);
                 return tools;
             };
             let items =

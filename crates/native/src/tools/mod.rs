@@ -4,7 +4,7 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | `row` | a tool, and its effect on the world |
+//! | `row` | a tool, and its effect on the environment |
 //! | `compact` | arguments and schemas of compact answers |
 //! | `schema` | rows as `tools/list` shows them |
 //! | `called` | a call: its tool, its values, and the readings of its arguments for access rules |

@@ -19,7 +19,7 @@ pub(crate) struct ToolRow {
     pub(crate) arguments: &'static [ToolArgument],
     /// The action of a call.
     pub(crate) action: ToolAction,
-    /// The tool's effect on the world, if that does not follow from its requests.
+    /// The tool's effect on the environment, if that does not follow from its requests.
     pub(crate) effect: Option<Effect>,
     /// The tool's phase, which is a set of tools that the configuration can enable; empty if the tool is always offered.
     pub(crate) phase: &'static str,
@@ -45,7 +45,7 @@ pub(crate) enum ToolAction {
     Rest(&'static [Step], Shape),
 }
 
-/// The effect of a tool on the world (MCP, `ToolAnnotations`).
+/// The effect of a tool on the environment (MCP, `ToolAnnotations`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// No effect: the tool only computes.
@@ -108,7 +108,7 @@ pub(crate) const fn titled(
 }
 
 impl ToolRow {
-    /// Sets the tool's effect on the world, overriding the effect that its requests suggest.
+    /// Sets the tool's effect on the environment, overriding the effect that its requests suggest.
     pub(crate) const fn effect(mut self, effect: Effect) -> Self {
         self.effect = Some(effect);
         self
@@ -128,7 +128,7 @@ impl ToolRow {
         self
     }
 
-    /// The tool's effect on the world: from its row, or from the methods of its requests.
+    /// The tool's effect on the environment: from its row, or from the methods of its requests.
     pub(crate) fn does(&self) -> Effect {
         if let Some(effect) = self.effect {
             return effect;

@@ -17,7 +17,7 @@ use super::row::{ToolAction, ToolRow, Wording};
 use super::schema::described;
 use crate::arguments::call_failure::{CallFailure, Condition};
 use crate::arguments::read::Policy;
-use crate::rest::{AnswerStyle, CONTENT_NAMES, CallAnswer, VALUE_NAMES, World};
+use crate::rest::{AnswerStyle, CONTENT_NAMES, CallAnswer, RestEnvironment, VALUE_NAMES};
 use crate::server::{Answering, Mapped, NativeCall, NativeRefusal, NativeServer, respond};
 use crate::unknown::UnknownArguments;
 
@@ -75,7 +75,7 @@ pub(super) struct ToolServerState {
     pub(super) compact: bool,
     pub(super) unknown: UnknownArguments,
     pub(super) settings: Map<String, Value>,
-    world: Option<World>,
+    environment: Option<RestEnvironment>,
     pub(super) found: Option<(ToolFinder, FoundTools, bool)>,
     offers: Option<&'static OfferTable>,
 }
@@ -87,16 +87,17 @@ impl fmt::Debug for ToolServer {
 }
 
 impl ToolServer {
-    /// A server of these tools. `settings` are values that each call has in addition to its arguments; `world` is the
+    /// A server of these tools. `settings` are values that each call has in addition to its arguments; `environment` is the
     /// environment of tools that send requests.
     pub(crate) fn new(
         family: &'static Family,
         (channel, unknown): (Channel, UnknownArguments),
         tools: Vec<&'static ToolRow>,
         settings: Map<String, Value>,
-        world: Option<World>,
+        environment: Option<RestEnvironment>,
     ) -> Self {
-        let compact = world.as_ref().is_some_and(|world| world.answers == AnswerStyle::Compact);
+        let compact =
+            environment.as_ref().is_some_and(|environment| environment.answers == AnswerStyle::Compact);
         let list = |structured: bool| {
             let row = |tool: &&'static ToolRow| {
                 let output = if structured { output_of(tool, compact) } else { None };
@@ -121,7 +122,7 @@ impl ToolServer {
             compact,
             unknown,
             settings,
-            world,
+            environment,
             found: None,
             offers: None,
         }))
@@ -197,7 +198,7 @@ impl ToolServer {
     }
 
     fn list(&self, request: &Frame, era: &'static Era) -> Answering {
-        let knows = self.0.world.as_ref().is_some_and(World::knows_its_place);
+        let knows = self.0.environment.as_ref().is_some_and(RestEnvironment::knows_its_place);
         if self.0.found.is_none() || !knows {
             return self.at_once(request, self.0.listed(request, era, &[], KEEP));
         }
@@ -216,7 +217,7 @@ impl ToolServer {
         method: Method,
         mapped: Option<&Mapped>,
     ) -> Answering {
-        let (Some(offers), Some(_)) = (self.0.offers, &self.0.world) else {
+        let (Some(offers), Some(_)) = (self.0.offers, &self.0.environment) else {
             return self.at_once(request, Err(NativeRefusal::method(method.name())));
         };
         let whole = |members: String| {
@@ -253,8 +254,8 @@ impl ToolServer {
     ) -> Answering {
         let (inner, request, mapped) = (self.0.clone(), request.clone(), mapped.cloned());
         Answering::Soon(Box::pin(async move {
-            let members = match &inner.world {
-                Some(world) => offers.read(&uri, era, world, mapped.as_ref()).await,
+            let members = match &inner.environment {
+                Some(environment) => offers.read(&uri, era, environment, mapped.as_ref()).await,
                 None => Err(NativeRefusal::method(Method::ResourcesRead.name())),
             };
             respond(&request, members.map(|members| inner.dressed(era, &members, Some(OWN))))
@@ -270,8 +271,8 @@ impl ToolServer {
     ) -> Answering {
         let (inner, request, mapped) = (self.0.clone(), request.clone(), mapped.cloned());
         Answering::Soon(Box::pin(async move {
-            let members = match &inner.world {
-                Some(world) => offers.complete(&asked, world, mapped.as_ref()).await,
+            let members = match &inner.environment {
+                Some(environment) => offers.complete(&asked, environment, mapped.as_ref()).await,
                 None => Err(NativeRefusal::method(Method::Complete.name())),
             };
             respond(&request, members.map(|members| inner.dressed(era, &members, None)))
@@ -291,9 +292,9 @@ impl ToolServer {
             ToolAction::Rest(steps, shape) => {
                 let (inner, request, mapped) = (self.0.clone(), request.clone(), mapped.cloned());
                 Answering::Soon(Box::pin(async move {
-                    let outcome = match &inner.world {
-                        Some(world) => {
-                            world.run(tool.arguments, (steps, &shape), values, mapped.as_ref()).await
+                    let outcome = match &inner.environment {
+                        Some(environment) => {
+                            environment.run(tool.arguments, (steps, &shape), values, mapped.as_ref()).await
                         }
                         None => {
                             Err(CallFailure::new(Condition::ToolFailed, "this server cannot send requests"))
@@ -309,10 +310,10 @@ impl ToolServer {
 impl ToolServerState {
     /// The tools that are currently found, each as JSON text.
     async fn found_now(&self) -> Vec<String> {
-        let (Some((found, kept, only_reads)), Some(world)) = (&self.found, &self.world) else {
+        let (Some((found, kept, only_reads)), Some(environment)) = (&self.found, &self.environment) else {
             return Vec::new();
         };
-        found.tools(world, kept, *only_reads).await.iter().map(Value::to_string).collect()
+        found.tools(environment, kept, *only_reads).await.iter().map(Value::to_string).collect()
     }
 
     fn listed(

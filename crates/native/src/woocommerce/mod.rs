@@ -35,7 +35,7 @@ use std::sync::Arc;
 use serde_json::Map;
 
 use crate::port::HttpClient;
-use crate::rest::{AnswerStyle, Doubt, Reference, VALUE_NAMES, World};
+use crate::rest::{AnswerStyle, ApiProbe, Reference, RestEnvironment, VALUE_NAMES};
 use crate::roleless;
 use crate::site::{Api, INDEX, SiteSettings, WORDPRESS, WordPressSite};
 use crate::tools::{Channel, Condition, Family, Policy, ToolRow, ToolServer};
@@ -79,7 +79,7 @@ const APIS: &[Api] = &[
     Api {
         base: "woocommerce",
         path: "/wp-json/wc/v3",
-        doubt: Some(Doubt {
+        probe: Some(ApiProbe {
             ask: ("index", "/?_fields=namespaces"),
             namespaces: &["wc/v3"],
             missing: (Condition::PlatformMissing, "WooCommerce not available"),
@@ -110,7 +110,7 @@ pub fn server(
     http: Arc<dyn HttpClient>,
 ) -> Result<ToolServer, String> {
     let filter = if shop.personal_data { without_secrets } else { without_personal_data };
-    let world = World {
+    let environment = RestEnvironment {
         http,
         places: Box::new(WordPressSite::new(settings, APIS)?.showing(filter).keeping(&VALUE_NAMES)),
         limits: settings.limits(),
@@ -126,7 +126,7 @@ pub fn server(
     let channel =
         if settings.failures_as_results.unwrap_or(true) { Channel::Results } else { Channel::Errors };
     let server =
-        ToolServer::new(&FAMILY, (channel, settings.unknown_arguments), tools, Map::new(), Some(world));
+        ToolServer::new(&FAMILY, (channel, settings.unknown_arguments), tools, Map::new(), Some(environment));
     let changes = shop.write && restores && !settings.read_only;
     Ok(if changes { server.offering(&undo::OFFERS) } else { server })
 }

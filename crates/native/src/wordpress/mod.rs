@@ -45,7 +45,7 @@ use serde_json::{Map, Value};
 
 use crate::discover;
 use crate::port::HttpClient;
-use crate::rest::{ALLOW_MARKUP_LOSS, AnswerStyle, World};
+use crate::rest::{ALLOW_MARKUP_LOSS, AnswerStyle, RestEnvironment};
 use crate::site::{INDEX, SiteSettings, WORDPRESS, WordPressSite};
 use crate::tools::{Channel, Family, Policy, ToolRow, ToolServer};
 
@@ -90,7 +90,7 @@ fn tools(settings: &SiteSettings, sets: Sets) -> Vec<&'static ToolRow> {
 /// # Errors
 /// Fails with a message if a URL in the settings is invalid.
 pub fn server(settings: &SiteSettings, sets: Sets, http: Arc<dyn HttpClient>) -> Result<ToolServer, String> {
-    let world = World {
+    let environment = RestEnvironment {
         http,
         places: Box::new(WordPressSite::new(settings, &[WORDPRESS, INDEX])?),
         limits: settings.limits(),
@@ -107,7 +107,7 @@ pub fn server(settings: &SiteSettings, sets: Sets, http: Arc<dyn HttpClient>) ->
         (channel, settings.unknown_arguments),
         tools(settings, sets),
         fixed,
-        Some(world),
+        Some(environment),
     )
     .offering(&offers::OFFERS);
     Ok(if sets.discover { server.finding(discover::ABILITIES, settings.only_reads()) } else { server })

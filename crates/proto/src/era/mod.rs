@@ -28,7 +28,7 @@ pub use hello::{
     initialize_request, initialize_request_exactly, initialize_result, initialized, own_meta,
     refused_but_supported, server_hello, supported_versions,
 };
-pub use mismatch::{Doubt, doubt, doubt_of_status};
+pub use mismatch::{Mismatch, mismatch, mismatch_of_status};
 pub use results::{
     CacheHint, CacheScope, CacheableResult, acknowledged, complete, is_input_required, listen_result, notice,
     says_complete,

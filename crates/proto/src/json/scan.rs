@@ -88,7 +88,7 @@ impl<'a> Scanner<'a> {
     /// Validates the value that starts at `at` and returns the offset after it. A value that is nested deeper than
     /// [`MAX_DEPTH`] is validated by a recursive call; the maximum depth allows only a few such calls.
     pub(crate) fn value(&self, at: usize) -> Result<usize, JsonError> {
-        let mut nest = Nest { kinds: 0, depth: 0, max: self.max_depth.min(MAX_DEPTH) };
+        let mut nest = Nesting { kinds: 0, depth: 0, max: self.max_depth.min(MAX_DEPTH) };
         let mut at = at;
         loop {
             at = match self.peek(at)? {
@@ -140,7 +140,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Validates the array or object at `at`, whose depth exceeds the capacity of [`Nest`].
+    /// Validates the array or object at `at`, whose depth exceeds the capacity of [`Nesting`].
     #[cold]
     fn beyond(&self, at: usize) -> Result<usize, JsonError> {
         if self.max_depth <= MAX_DEPTH {
@@ -250,13 +250,13 @@ impl<'a> Scanner<'a> {
 
 /// The arrays and objects that are open around a value, as a stack of bits: one for an object, zero for an
 /// array.
-struct Nest {
+struct Nesting {
     kinds: u128,
     depth: u32,
     max: u32,
 }
 
-impl Nest {
+impl Nesting {
     fn open(&mut self, object: bool) {
         self.depth += 1;
         self.kinds = (self.kinds << 1) | u128::from(object);

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `library` | the server behind the gateway, and the callers |
 //! | `long` | results above `maxResult`, for clients of every version |
-//! | `rests` | who may read a rest, and for how long |
+//! | `remainders` | who may read a remainder, and for how long |
 //! | `kept` | results from a cache, and everything that must not come from one |
 //! | `limits` | the time and the number of calls of a tool |
 //! | `tasks` | the same limits for calls that become tasks |
@@ -17,5 +17,5 @@ mod kept;
 mod library;
 mod limits;
 mod long;
-mod rests;
+mod remainders;
 mod tasks;

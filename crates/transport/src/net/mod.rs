@@ -16,7 +16,7 @@
 //! | `server_limits`, `head_limits`, `goodbye` | limits for clients; the end of a connection that is not served |
 //! | `supervised` | a connection that follows commands, and releases its buffers while it is at rest |
 //! | `roster` | all connections of a shard: which are idle or stalled, and which must end |
-//! | `bell` | a connection's waker, and the body of a request |
+//! | `delayed_waker` | a connection's waker, and the body of a request |
 //! | `unread` | the body of a request that was answered before it was read |
 //! | [`local`] | a Unix socket in a folder, for processes of the same user, and requests over it |
 //! | [`body`] | the body type of all messages that Dragoman sends |
@@ -25,10 +25,10 @@
 //! | [`client`] | requests to upstreams over pooled connections |
 
 pub mod accept;
-mod bell;
 pub mod body;
 pub mod client;
 pub mod collect;
+mod delayed_waker;
 pub mod fields;
 mod goodbye;
 mod handler;
@@ -51,13 +51,13 @@ pub mod tls;
 mod unread;
 
 pub use accept::{ConnectionCap, ServeError, serve};
-pub use bell::Incoming;
 pub use body::{Body, BodyError, BodySender};
 pub use client::{
     Client, ClientError, ClientLimits, Origin, Protocol, Replay, ResponseBody, Route, Template, TlsFiles,
     Trust, WireError,
 };
 pub use collect::{CollectError, collect, collect_after, collect_within, discard};
+pub use delayed_waker::Incoming;
 pub use handler::{Arrived, Handler, Responding};
 pub use inherited::inherited_listeners;
 pub use listen::{BindError, Listeners};

@@ -22,8 +22,8 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 
-use super::bell::{Incoming, bell};
 use super::body::{Body, BodyError};
+use super::delayed_waker::{Incoming, delayed_waker};
 use super::goodbye::end;
 use super::handler::Handler;
 use super::handshake::Handshakes;
@@ -281,7 +281,7 @@ where
     } else {
         progress.enter(ConnectionPhase::Http1);
         let connection = protocols.http1.serve_connection(stream, service);
-        Box::pin(Supervised::new(connection, progress, bell))
+        Box::pin(Supervised::new(connection, progress, delayed_waker))
     })
 }
 

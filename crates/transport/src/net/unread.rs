@@ -13,7 +13,7 @@ use http::header::{CONNECTION, EXPECT};
 use http::{HeaderMap, HeaderValue};
 use http_body::Body as _;
 
-use super::bell::Incoming;
+use super::delayed_waker::Incoming;
 
 /// The number of bytes that are read only to keep the connection open, and the time within which they must arrive.
 const LONGEST: u64 = 64 * 1024;

@@ -7,7 +7,7 @@ use engine::catalogue::ListKind;
 use proto::era::Era;
 
 use super::cell::Catalogue;
-use super::face::Face;
+use super::lifecycle_lists::LifecycleLists;
 use super::served::ServedLists;
 use crate::health::HealthEvent;
 
@@ -15,16 +15,17 @@ impl Catalogue {
     /// Initializes the catalogue from the common catalogue of the same server: if everybody may see the common
     /// lists, they are shown as unconfirmed. Items that were learned over one client's link are not copied.
     pub(crate) fn begin_as(&self, common: &Self) {
-        let shown = self.faces.iter().zip(&common.faces);
-        let shown: Vec<_> = shown.filter_map(|(face, common)| Some((face, self.public(common)?))).collect();
+        let shown = self.lifecycles.iter().zip(&common.lifecycles);
+        let shown: Vec<_> =
+            shown.filter_map(|(lifecycle, common)| Some((lifecycle, self.public(common)?))).collect();
         if shown.is_empty() {
             return;
         }
         self.is_borrowed.store(true, Ordering::Relaxed);
         self.introductions.lock().clone_from(&common.introductions.lock());
-        for (face, lists) in shown {
+        for (lifecycle, lists) in shown {
             self.server.health.note(HealthEvent::ListsKept(lists.listed.list(ListKind::Tools).len()));
-            self.show_borrowed(face, &lists);
+            self.show_borrowed(lifecycle, &lists);
         }
     }
 
@@ -32,7 +33,7 @@ impl Catalogue {
     /// upstream sends no token, so anybody could fetch the same lists. There are two exceptions: lists from an
     /// earlier run may have been fetched with somebody's token, and a server that now refuses to list its items may
     /// require consent for this.
-    fn public(&self, common: &Face) -> Option<ServedLists> {
+    fn public(&self, common: &LifecycleLists) -> Option<ServedLists> {
         let lists = common.lists()?;
         let is_public = !self.server.spec.own_consent || (lists.listed.is_confirmed && !common.has_failed());
         is_public.then_some(lists)
@@ -77,8 +78,8 @@ mod tests {
         gather.finish()
     }
 
-    fn keep(face: &Face, lists: UpstreamCatalogue) {
-        face.keep(ServedLists::without(Arc::new(lists), None, &HashSet::new()));
+    fn keep(lifecycle: &LifecycleLists, lists: UpstreamCatalogue) {
+        lifecycle.keep(ServedLists::without(Arc::new(lists), None, &HashSet::new()));
     }
 
     /// Returns the same lists, marked as unconfirmed.
@@ -90,7 +91,7 @@ mod tests {
 
     /// The lists of a new caller's catalogue, and true if they are borrowed. `keys` is added to the server's
     /// configuration, and `prepare` sets up the common lists.
-    fn begun(keys: &str, prepare: impl Fn(&Face)) -> (Option<Arc<UpstreamCatalogue>>, bool) {
+    fn begun(keys: &str, prepare: impl Fn(&LifecycleLists)) -> (Option<Arc<UpstreamCatalogue>>, bool) {
         let nothing = Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
         let server = format!("{{ url: 'http://127.0.0.1:1/mcp', affinity: caller{keys} }}");
         let text = format!("auth: {{ keys: true }}\nmcpServers: {{ a: {server} }}\n");
@@ -98,22 +99,22 @@ mod tests {
         let consents = Arc::new(Consents::new(None, Duration::from_secs(5)));
         let upstreams = Upstreams::new(&snapshot, consents).unwrap();
         let common = upstreams.get(UpstreamId(0));
-        prepare(&common.catalogue.faces[0]);
+        prepare(&common.catalogue.lifecycles[0]);
         let own = upstreams.of(UpstreamId(0), &CallerId::of(&Principal::anyone()));
         assert!(!Arc::ptr_eq(&own, &common));
-        (own.catalogue.faces[0].known(), own.catalogue.is_borrowed(&V2025_11_25))
+        (own.catalogue.lifecycles[0].known(), own.catalogue.is_borrowed(&V2025_11_25))
     }
 
     #[test]
     fn a_caller_begins_with_the_lists_that_everybody_may_see() {
         let with_key = ", headers: { Authorization: 'Bearer k' }";
-        let known = |face: &Face| keep(face, lists());
-        let stored = |face: &Face| keep(face, unconfirmed(&lists()));
-        let refused = |face: &Face| {
-            known(face);
-            face.miss(Absence { reason: "401".to_owned(), retry: true });
+        let known = |lifecycle: &LifecycleLists| keep(lifecycle, lists());
+        let stored = |lifecycle: &LifecycleLists| keep(lifecycle, unconfirmed(&lists()));
+        let refused = |lifecycle: &LifecycleLists| {
+            known(lifecycle);
+            lifecycle.miss(Absence { reason: "401".to_owned(), retry: true });
         };
-        let shown = |keys: &str, prepare: &dyn Fn(&Face)| match begun(keys, prepare) {
+        let shown = |keys: &str, prepare: &dyn Fn(&LifecycleLists)| match begun(keys, prepare) {
             (Some(lists), true) => {
                 assert!(!lists.is_confirmed, "its own link may list others");
                 true

@@ -13,11 +13,11 @@ use proto::bridge::input::Askable;
 use proto::era::{Era, Lifecycle, ServerHello};
 use tokio::sync::watch;
 
-use super::face::Face;
 use super::fetching::Busy;
 use super::freshness::{Freshness, StaleReason};
 use super::gated::Gated;
 use super::kept::KeptIn;
+use super::lifecycle_lists::LifecycleLists;
 use crate::destination::Destination;
 use crate::egress::{Egress, Updating};
 use crate::pool::Links;
@@ -30,7 +30,7 @@ pub struct Catalogue {
     pub(super) server: Arc<Server>,
     pub(super) links: Weak<Links>,
     /// The lists that were fetched with a handshake, and those that were fetched without one.
-    pub(super) faces: [Face; 2],
+    pub(super) lifecycles: [LifecycleLists; 2],
     /// The server's introductions, by the version of the clients for which the link was opened.
     pub(super) introductions: Mutex<HashMap<&'static Era, ServerHello>>,
     pub(super) gated: Gated,
@@ -57,7 +57,10 @@ impl Catalogue {
             number: server.definitions.next_catalogue(),
             server,
             links,
-            faces: [Face::new(Lifecycle::Handshake), Face::new(Lifecycle::Stateless)],
+            lifecycles: [
+                LifecycleLists::new(Lifecycle::Handshake),
+                LifecycleLists::new(Lifecycle::Stateless),
+            ],
             introductions: Mutex::default(),
             gated: Gated::default(),
             judging: Mutex::default(),
@@ -71,25 +74,25 @@ impl Catalogue {
     }
 
     /// Returns the lists that clients of a version are shown.
-    pub(super) fn face(&self, client: &'static Era) -> &Face {
+    pub(super) fn lifecycle(&self, client: &'static Era) -> &LifecycleLists {
         match self.server.link_era(client).lifecycle {
-            _ if self.server.is_native() => &self.faces[0],
-            Lifecycle::Handshake => &self.faces[0],
-            Lifecycle::Stateless => &self.faces[1],
+            _ if self.server.is_native() => &self.lifecycles[0],
+            Lifecycle::Handshake => &self.lifecycles[0],
+            Lifecycle::Stateless => &self.lifecycles[1],
         }
     }
 
     /// Returns the lists for the lifecycle of the version `client`; if these are unknown, the lists for the other
     /// lifecycle.
     fn known(&self, client: &'static Era) -> Option<Arc<UpstreamCatalogue>> {
-        let own = self.face(client);
-        own.known().or_else(|| self.faces.iter().find_map(Face::known))
+        let own = self.lifecycle(client);
+        own.known().or_else(|| self.lifecycles.iter().find_map(LifecycleLists::known))
     }
 
     /// Returns the lists as they are served to clients, without the tools that await approval.
     fn served(&self, client: &'static Era) -> Option<Arc<UpstreamCatalogue>> {
-        let own = self.face(client);
-        own.served().or_else(|| self.faces.iter().find_map(Face::served))
+        let own = self.lifecycle(client);
+        own.served().or_else(|| self.lifecycles.iter().find_map(LifecycleLists::served))
     }
 
     /// Returns the server's part of a view for clients with this version and these capabilities.
@@ -108,7 +111,7 @@ impl Catalogue {
 
     fn absence(&self, client: &'static Era) -> Absence {
         let starting = || Absence { reason: "is still starting".to_owned(), retry: true };
-        self.face(client).absence().unwrap_or_else(starting)
+        self.lifecycle(client).absence().unwrap_or_else(starting)
     }
 
     fn seen(
@@ -177,7 +180,7 @@ impl Catalogue {
     /// Returns the names of all tools that the server lists for any client; `None` if nothing is known about its lists.
     pub fn tool_names(&self) -> Option<HashSet<String>> {
         let gated = self.gated.all().into_iter().map(|(_, lists)| lists);
-        let known: Vec<_> = self.faces.iter().filter_map(Face::known).chain(gated).collect();
+        let known: Vec<_> = self.lifecycles.iter().filter_map(LifecycleLists::known).chain(gated).collect();
         let names = known.iter().flat_map(|lists| lists.list(ListKind::Tools)).map(|tool| tool.key.clone());
         (!known.is_empty()).then(|| names.collect())
     }
@@ -185,7 +188,7 @@ impl Catalogue {
     /// Returns the size in bytes of everything in the catalogue. If both lifecycles share all items, the items are
     /// counted once.
     pub fn bytes(&self) -> usize {
-        let [own, other] = self.faces.each_ref().map(Face::known);
+        let [own, other] = self.lifecycles.each_ref().map(LifecycleLists::known);
         let other = other.filter(|other| own.as_ref().is_none_or(|own| !own.shares_lists(other)));
         let gated = self.gated.all().into_iter().map(|(_, offer)| offer);
         own.into_iter().chain(other).chain(gated).map(|offer| offer.text_bytes()).sum()
@@ -198,7 +201,7 @@ impl Catalogue {
 
     /// Returns true if no fetch for clients of this version has ever ended.
     pub fn is_unknown(&self, client: &'static Era) -> bool {
-        self.face(client).is_unknown()
+        self.lifecycle(client).is_unknown()
     }
 
     /// Returns true if clients of this version can be shown lists.
@@ -208,31 +211,33 @@ impl Catalogue {
 
     /// Returns true if it is time to fetch the lists for clients of this version.
     pub fn is_due(&self, client: &'static Era) -> bool {
-        self.face(client).is_due() || self.is_lifecycle_unlearned(client)
+        self.lifecycle(client).is_due() || self.is_lifecycle_unlearned(client)
     }
 
     /// Returns true if the lists are too old to be trusted.
     pub fn is_old(&self) -> bool {
         let over_http = self.server.over_http();
-        !self.server.is_native() && self.faces.iter().any(|face| face.is_old(over_http))
+        !self.server.is_native() && self.lifecycles.iter().any(|lifecycle| lifecycle.is_old(over_http))
     }
 
     /// Returns the time for which the lists shown to clients of a version remain valid; `None` if no lists are known.
     pub fn fresh_for(&self, client: &'static Era, now: Instant) -> Option<Duration> {
-        let faces = std::iter::once(self.face(client)).chain(&self.faces);
-        let lists = faces.into_iter().find_map(Face::fetched)?;
+        let lifecycles = std::iter::once(self.lifecycle(client)).chain(&self.lifecycles);
+        let lists = lifecycles.into_iter().find_map(LifecycleLists::fetched)?;
         Some(lists.remaining(now, self.server.over_http(), self.server.is_native()))
     }
 
     /// Returns the freshness of the lists that clients of a version are shown.
     pub fn freshness(&self, client: &'static Era, now: Instant) -> Freshness {
-        let faces = std::iter::once(self.face(client)).chain(&self.faces);
-        let Some(face) = faces.into_iter().find(|face| face.known().is_some()) else {
+        let lifecycles = std::iter::once(self.lifecycle(client)).chain(&self.lifecycles);
+        let Some(lifecycle) = lifecycles.into_iter().find(|lifecycle| lifecycle.known().is_some()) else {
             return Freshness::Unknown;
         };
-        let (Some(offer), Some(fetched)) = (face.known(), face.fetched()) else { return Freshness::Unknown };
+        let (Some(offer), Some(fetched)) = (lifecycle.known(), lifecycle.fetched()) else {
+            return Freshness::Unknown;
+        };
         let (over_http, is_native) = (self.server.over_http(), self.server.is_native());
-        let failure = face.absence().map(|absence| absence.reason);
+        let failure = lifecycle.absence().map(|absence| absence.reason);
         let failure = failure.or_else(|| offer.failures().next().map(str::to_owned));
         let reason = match failure {
             _ if !offer.is_confirmed => StaleReason::NotConfirmed,
@@ -258,7 +263,7 @@ impl Catalogue {
 
     /// Returns the lists for both lifecycles, as they are served to clients.
     pub fn lists(&self) -> [Option<Arc<UpstreamCatalogue>>; 2] {
-        self.faces.each_ref().map(Face::served)
+        self.lifecycles.each_ref().map(LifecycleLists::served)
     }
 
     /// Returns the names of the tools that clients do not see until somebody approves them.
@@ -306,9 +311,9 @@ impl Catalogue {
     /// Returns the same lists, but shares items that are already in memory: a server lists nearly the same items in
     /// both lifecycles and in consecutive fetches.
     pub(super) fn shared(&self, catalogue: UpstreamCatalogue) -> UpstreamCatalogue {
-        self.faces
+        self.lifecycles
             .iter()
-            .filter_map(Face::known)
+            .filter_map(LifecycleLists::known)
             .fold(catalogue, |catalogue, known| catalogue.sharing(&known))
     }
 
@@ -320,8 +325,8 @@ impl Catalogue {
 
     /// Forgets everything that is known.
     pub fn forget_all(&self) {
-        for face in &self.faces {
-            face.forget();
+        for lifecycle in &self.lifecycles {
+            lifecycle.forget();
         }
         self.introductions.lock().clear();
         self.gated.forget_all();

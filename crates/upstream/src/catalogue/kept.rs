@@ -12,7 +12,7 @@ use proto::bridge::input::Askable;
 use proto::json::{Elements, MAX_DEPTH, Members};
 
 use super::cell::Catalogue;
-use super::face::Face;
+use super::lifecycle_lists::LifecycleLists;
 use crate::health::HealthEvent;
 
 /// The port to stored catalogues. Its calls return immediately; only [`CatalogueStore::load`] may wait for a disk.
@@ -47,7 +47,7 @@ impl Catalogue {
     /// Stores, for the next start, that clients have waited for the server's first answer without success.
     pub fn note_silence(&self) {
         if let Some((store, digest)) = self.kept_in.0.get()
-            && self.faces.iter().all(Face::is_unknown)
+            && self.lifecycles.iter().all(LifecycleLists::is_unknown)
         {
             store.save(digest, "{\"format\":1,\"isSilent\":true}".to_owned());
         }
@@ -56,7 +56,7 @@ impl Catalogue {
     /// Stores the current catalogue.
     pub fn save(&self) {
         if let Some((store, digest)) = self.kept_in.0.get()
-            && self.faces.iter().any(|face| face.known().is_some())
+            && self.lifecycles.iter().any(|lifecycle| lifecycle.known().is_some())
         {
             store.save(digest, self.written());
         }
@@ -64,8 +64,8 @@ impl Catalogue {
 
     fn written(&self) -> String {
         let mut out = "{\"format\":1,\"faces\":[".to_owned();
-        let faces = self.faces.iter().filter_map(Face::known);
-        join(&mut out, faces, |face, out| stored::write(face, out));
+        let lifecycles = self.lifecycles.iter().filter_map(LifecycleLists::known);
+        join(&mut out, lifecycles, |lifecycle, out| stored::write(lifecycle, out));
         out.push_str("],\"classes\":[");
         join(&mut out, self.gated.all(), |(class, more), out| {
             let _ = write!(out, "{{\"askable\":{},\"more\":", class.bits());
@@ -100,10 +100,11 @@ impl Catalogue {
         // The lists may have been stored under another selection of tools.
         let catalogue = |text: &[u8]| stored::read(text, &self.server.spec.tools);
         for catalogue in each("faces").filter_map(catalogue) {
-            let face = self.faces.iter().find(|face| face.lifecycle == catalogue.listed_in.lifecycle);
-            if let Some(face) = face {
+            let lifecycle =
+                self.lifecycles.iter().find(|lists| lists.lifecycle == catalogue.listed_in.lifecycle);
+            if let Some(lifecycle) = lifecycle {
                 self.server.health.note(HealthEvent::ListsKept(catalogue.list(ListKind::Tools).len()));
-                self.keep(face, self.shared(catalogue));
+                self.keep(lifecycle, self.shared(catalogue));
                 self.first_awaited.store(true, Ordering::Relaxed);
                 self.unsettled.store(true, Ordering::Relaxed);
             }

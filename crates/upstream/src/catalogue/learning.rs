@@ -12,8 +12,8 @@ use tokio::time::timeout;
 use transport::up::LinkError;
 
 use super::cell::Catalogue;
-use super::face::Face;
 use super::gated::Learner;
+use super::lifecycle_lists::LifecycleLists;
 use crate::egress::Egress;
 use crate::health::HealthEvent;
 
@@ -92,7 +92,8 @@ impl Catalogue {
         let clients = if class.has_roots() { "roots" } else { "sampling or elicitation" };
         self.server.health.note(HealthEvent::ListedFor(clients));
         let lifecycle = catalogue.listed_in.lifecycle;
-        let base = self.faces.iter().find(|face| face.lifecycle == lifecycle).and_then(Face::known);
+        let base =
+            self.lifecycles.iter().find(|lists| lists.lifecycle == lifecycle).and_then(LifecycleLists::known);
         let more = match base {
             Some(base) => catalogue.beyond(&base),
             None => catalogue,

@@ -9,7 +9,7 @@
 //! | `refresh` | fetching the catalogue, one fetch at a time |
 //! | `served` | lists as the server sent them, and as they are served to clients |
 //! | `withholding` | comparing lists with the record of definitions, and withholding tools that await approval |
-//! | `face` | the lists of one lifecycle, and the reason if they are missing |
+//! | `lifecycle_lists` | the lists of one lifecycle, and the reason if they are missing |
 //! | `freshness` | whether the lists are known to be current, the reason if they are not, and how long they remain valid |
 //! | `gated` | items that are shown only to clients that can be asked questions |
 //! | `learning` | learning the items that are shown only to clients that can be asked questions, one class of clients after the other |
@@ -20,12 +20,12 @@
 mod beginning;
 mod cell;
 mod circle;
-mod face;
 mod fetching;
 mod freshness;
 mod gated;
 mod kept;
 mod learning;
+mod lifecycle_lists;
 mod lifecycles;
 mod refresh;
 mod served;

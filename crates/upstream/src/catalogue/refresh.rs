@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use transport::up::LinkError;
 
 use super::cell::Catalogue;
-use super::face::Face;
+use super::lifecycle_lists::LifecycleLists;
 use crate::definitions::ListSlot;
 use crate::destination::Destination;
 use crate::egress::Egress;
@@ -41,9 +41,9 @@ impl Catalogue {
             // However this fetch ends, the next one must be possible.
             let _idle = Idle { catalogue: &catalogue, of_all_lists: false };
             catalogue.learn_lifecycle(&egress, client).await;
-            let face = catalogue.face(client);
-            let outcome = catalogue.try_fetch(&egress, face.era()).await;
-            catalogue.settle(&egress, face, outcome).await;
+            let lifecycle = catalogue.lifecycle(client);
+            let outcome = catalogue.try_fetch(&egress, lifecycle.era()).await;
+            catalogue.settle(&egress, lifecycle, outcome).await;
         });
         done
     }
@@ -80,19 +80,19 @@ impl Catalogue {
         self.server.health.note(HealthEvent::ListingBegan);
         let _idle = Idle { catalogue: self, of_all_lists: true };
         let mut fetched = true;
-        for face in self.faces.iter().filter(|face| !face.is_unknown()) {
-            let outcome = self.try_fetch(egress, face.era()).await;
-            if let (Err(e), true) = (&outcome, face.known().is_some()) {
+        for lifecycle in self.lifecycles.iter().filter(|lifecycle| !lifecycle.is_unknown()) {
+            let outcome = self.try_fetch(egress, lifecycle.era()).await;
+            if let (Err(e), true) = (&outcome, lifecycle.known().is_some()) {
                 let what = "the server's lists may have changed, but cannot be fetched: ";
                 self.server.health.note(HealthEvent::ListsFailed(self.server.failure(e)));
                 self.server.tell_failure(what, e);
                 // A later fetch tries this list again.
-                face.miss(self.absence_for(e));
+                lifecycle.miss(self.absence_for(e));
                 fetched = false;
                 continue;
             }
             fetched &= outcome.is_ok();
-            self.settle(egress, face, outcome).await;
+            self.settle(egress, lifecycle, outcome).await;
         }
         fetched
     }
@@ -129,9 +129,9 @@ impl Catalogue {
         if !is_due && (health.is_down() || !self.cells().any(|cell| cell.has_died())) {
             return;
         }
-        let known = self.faces.iter().any(|face| !face.is_unknown());
-        if let Some(face) = self.faces.iter().find(|face| face.has_failed() || !known) {
-            drop(self.fetch(egress, face.era()));
+        let known = self.lifecycles.iter().any(|lifecycle| !lifecycle.is_unknown());
+        if let Some(lifecycle) = self.lifecycles.iter().find(|lifecycle| lifecycle.has_failed() || !known) {
+            drop(self.fetch(egress, lifecycle.era()));
         } else {
             let (catalogue, egress) = (self.clone(), egress.clone());
             transport::task::spawn(async move { catalogue.refresh(&egress).await });
@@ -146,14 +146,16 @@ impl Catalogue {
 
     /// Returns true if announced changes are received on a link that was opened for clients of this version.
     pub fn is_heard_on(&self, asked: &'static Era) -> bool {
-        self.faces.iter().any(|face| !face.is_unknown() && self.server.link_era(face.era()) == asked)
+        self.lifecycles
+            .iter()
+            .any(|lifecycle| !lifecycle.is_unknown() && self.server.link_era(lifecycle.era()) == asked)
     }
 
     /// Returns the links over which the catalogue is fetched.
     fn cells(&self) -> impl Iterator<Item = Arc<LinkCell>> {
         let links = self.links.upgrade();
-        let known = self.faces.iter().filter(|face| !face.is_unknown());
-        known.filter_map(move |face| links.as_ref()?.known_shared_link(face.era()))
+        let known = self.lifecycles.iter().filter(|lifecycle| !lifecycle.is_unknown());
+        known.filter_map(move |lifecycle| links.as_ref()?.known_shared_link(lifecycle.era()))
     }
 
     async fn try_fetch(&self, egress: &Egress, era: &'static Era) -> Result<UpstreamCatalogue, LinkError> {
@@ -256,8 +258,8 @@ impl Catalogue {
     }
 
     /// Determines, in the background, which families of clients refuse tools in the list.
-    fn examine(&self, face: &Face) {
-        if let Some(listed) = face.known() {
+    fn examine(&self, lifecycle: &LifecycleLists) {
+        if let Some(listed) = lifecycle.known() {
             let server = self.server.clone();
             drop(transport::task::spawn_blocking(move || server.tell_refusals(&listed)));
         }
@@ -268,16 +270,22 @@ impl Catalogue {
     }
 
     /// Stores the lists that were fetched for a lifecycle. The server may have answered in the other lifecycle.
-    async fn settle(&self, egress: &Egress, asked: &Face, outcome: Result<UpstreamCatalogue, LinkError>) {
+    async fn settle(
+        &self,
+        egress: &Egress,
+        asked: &LifecycleLists,
+        outcome: Result<UpstreamCatalogue, LinkError>,
+    ) {
         let mut turned = None;
         match outcome {
             Ok(catalogue) => {
                 self.server.note_hang(false);
                 self.is_borrowed.store(false, Ordering::Relaxed);
                 let answered = catalogue.listed_in.lifecycle;
-                let face = self.faces.iter().find(|face| face.lifecycle == answered);
-                let face = if self.server.is_native() { &self.faces[0] } else { face.unwrap_or(asked) };
-                let before = face.known();
+                let lifecycle = self.lifecycles.iter().find(|lists| lists.lifecycle == answered);
+                let lifecycle =
+                    if self.server.is_native() { &self.lifecycles[0] } else { lifecycle.unwrap_or(asked) };
+                let before = lifecycle.known();
                 let entries = egress.snapshot().limits.catalogue_entries;
                 let catalogue = match &before {
                     Some(before) => catalogue.completed(before, entries),
@@ -296,15 +304,15 @@ impl Catalogue {
                 turned = self.turned(egress, before.as_deref(), &catalogue);
                 let is_news =
                     before.is_none_or(|before| !before.is_confirmed || !before.same_lists(&catalogue));
-                self.keep(face, catalogue);
+                self.keep(lifecycle, catalogue);
                 if is_news {
                     self.save();
                 }
-                self.examine(face);
+                self.examine(lifecycle);
                 // The server no longer supports the other lifecycle.
-                if !std::ptr::eq(face, asked) {
+                if !std::ptr::eq(lifecycle, asked) {
                     asked.forget();
-                    self.server.definitions.forget_list(self.source(ListSlot::Face(asked.index())));
+                    self.server.definitions.forget_list(self.source(ListSlot::Lifecycle(asked.index())));
                 }
             }
             // The server is no longer configured.

@@ -7,7 +7,7 @@ use engine::catalogue::{ListKind, UpstreamCatalogue};
 use proto::bridge::input::Askable;
 
 use super::cell::Catalogue;
-use super::face::Face;
+use super::lifecycle_lists::LifecycleLists;
 use super::served::ServedLists;
 use crate::definitions::{ListSlot, ListSource};
 use crate::egress::{Egress, Updating};
@@ -26,10 +26,10 @@ impl Catalogue {
     }
 
     /// Stores the lists of a lifecycle, and withholds the tools that must not be served.
-    pub(super) fn keep(&self, face: &Face, listed: UpstreamCatalogue) {
+    pub(super) fn keep(&self, lifecycle: &LifecycleLists, listed: UpstreamCatalogue) {
         let _turn = self.judging.lock();
         let revision = self.server.definitions.revision();
-        face.keep(self.serve(ListSlot::Face(face.index()), Arc::new(listed)));
+        lifecycle.keep(self.serve(ListSlot::Lifecycle(lifecycle.index()), Arc::new(listed)));
         self.judge_if_newer(revision);
     }
 
@@ -43,17 +43,21 @@ impl Catalogue {
     }
 
     /// Shows lists that another catalogue of the same server has fetched; they are marked as unconfirmed.
-    pub(super) fn show_borrowed(&self, face: &Face, lists: &ServedLists) {
+    pub(super) fn show_borrowed(&self, lifecycle: &LifecycleLists, lists: &ServedLists) {
         let _turn = self.judging.lock();
         let definitions = &self.server.definitions;
         let revision = definitions.revision();
         let mut shown = UpstreamCatalogue::clone(&lists.listed);
         shown.is_confirmed = false;
         let held = lists.sightings.as_ref().map(|seen| {
-            definitions.adopt(self.source(ListSlot::Face(face.index())), seen.clone());
+            definitions.adopt(self.source(ListSlot::Lifecycle(lifecycle.index())), seen.clone());
             definitions.held(seen)
         });
-        face.keep(ServedLists::without(Arc::new(shown), lists.sightings.clone(), &held.unwrap_or_default()));
+        lifecycle.keep(ServedLists::without(
+            Arc::new(shown),
+            lists.sightings.clone(),
+            &held.unwrap_or_default(),
+        ));
         self.judge_if_newer(revision);
     }
 
@@ -78,8 +82,8 @@ impl Catalogue {
     /// changed.
     fn judge_all(&self, judge: impl Fn(ListSlot, &ServedLists) -> ServedLists) -> bool {
         let mut differs = false;
-        for face in &self.faces {
-            differs |= face.judge_again(|lists| judge(ListSlot::Face(face.index()), lists));
+        for lifecycle in &self.lifecycles {
+            differs |= lifecycle.judge_again(|lists| judge(ListSlot::Lifecycle(lifecycle.index()), lists));
         }
         self.gated.judge_again(|class, lists| judge(ListSlot::Class(class), lists)) | differs
     }

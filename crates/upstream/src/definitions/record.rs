@@ -25,7 +25,7 @@ use super::store::{DefinitionStore, OpenedRecord, identity};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum ListSlot {
     /// The list of a lifecycle, which all clients may see.
-    Face(usize),
+    Lifecycle(usize),
     /// The additional items for a class of clients.
     Class(Askable),
 }
@@ -283,7 +283,7 @@ impl DefinitionRecord {
 /// Returns the number that stands for the audience of a list.
 fn audience(slot: ListSlot) -> u32 {
     match slot {
-        ListSlot::Face(_) => COMMON,
+        ListSlot::Lifecycle(_) => COMMON,
         ListSlot::Class(class) => u32::from(class.bits()),
     }
 }

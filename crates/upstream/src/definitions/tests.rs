@@ -72,8 +72,8 @@ fn tools(all: &[(&str, &str)]) -> Vec<Item> {
     all.iter().map(tool).collect()
 }
 
-const FACE: ListSource = (0, ListSlot::Face(0));
-const OTHER_CALLER: ListSource = (1, ListSlot::Face(0));
+const LISTED: ListSource = (0, ListSlot::Lifecycle(0));
+const OTHER_CALLER: ListSource = (1, ListSlot::Lifecycle(0));
 
 /// The withheld tools of a list, in order.
 fn held(record: &DefinitionRecord, source: ListSource, all: &[(&str, &str)]) -> Vec<String> {
@@ -93,14 +93,14 @@ fn approve(record: &DefinitionRecord, memory: &Memory, tool: &str, description: 
 #[test]
 fn a_tool_that_changes_after_its_approval_is_withheld_until_it_is_approved_again() {
     let (record, memory) = record(DefinitionPolicy::Hold);
-    assert!(held(&record, FACE, &[("a", "good"), ("b", "good")]).is_empty(), "first sight");
+    assert!(held(&record, LISTED, &[("a", "good"), ("b", "good")]).is_empty(), "first sight");
     for _ in 0..2 {
         // Back and forth.
-        assert_eq!(held(&record, FACE, &[("a", "evil"), ("b", "good"), ("x", "new")]), ["a", "x"]);
-        assert!(held(&record, FACE, &[("a", "good"), ("b", "good")]).is_empty());
+        assert_eq!(held(&record, LISTED, &[("a", "evil"), ("b", "good"), ("x", "new")]), ["a", "x"]);
+        assert!(held(&record, LISTED, &[("a", "good"), ("b", "good")]).is_empty());
     }
     let seen =
-        record.judge(&"far".into(), FACE, &tools(&[("a", "evil"), ("x", "new")]), true).sightings.unwrap();
+        record.judge(&"far".into(), LISTED, &tools(&[("a", "evil"), ("x", "new")]), true).sightings.unwrap();
     assert_eq!(record.held(&seen).len(), 2);
     let counts = DefinitionCounts { changed: 1, new: 1, vanished: 1 };
     assert_eq!(record.counts(), counts);
@@ -112,7 +112,7 @@ fn a_tool_that_changes_after_its_approval_is_withheld_until_it_is_approved_again
 #[test]
 fn a_warning_withholds_nothing_and_names_each_definition() {
     let (record, _) = record(DefinitionPolicy::Warn);
-    let judge = |all: &[(&str, &str)]| record.judge(&"far".into(), FACE, &tools(all), true);
+    let judge = |all: &[(&str, &str)]| record.judge(&"far".into(), LISTED, &tools(all), true);
     assert!(judge(&[("a", "good")]).note.is_none());
     let first = judge(&[("a", "evil"), ("\\u001b[2Jx", "new")]);
     let note = first.note.unwrap();
@@ -135,33 +135,33 @@ fn a_warning_withholds_nothing_and_names_each_definition() {
 #[test]
 fn a_change_is_stored_each_time_it_comes_back() {
     let (record, memory) = record(DefinitionPolicy::Hold);
-    held(&record, FACE, &[("a", "good")]);
+    held(&record, LISTED, &[("a", "good")]);
     let is_stored = |what: &str| {
         let one = super::record::fingerprint(&normal_form(&tools(&[("a", what)])[0].text));
         let known = memory.pins.lock();
         known.knows(&engine::pinning::Sighting { tool: "a".into(), fingerprint: one })
     };
     for _ in 0..3 {
-        assert_eq!(held(&record, FACE, &[("a", "evil")]), ["a"]);
+        assert_eq!(held(&record, LISTED, &[("a", "evil")]), ["a"]);
         assert!(is_stored("evil"), "a review must show it");
-        held(&record, FACE, &[("a", "good")]);
+        held(&record, LISTED, &[("a", "good")]);
         assert!(!is_stored("evil"));
     }
     // A restart: the record knows a change that the first list lacks, and that the second one has.
-    held(&record, FACE, &[("a", "evil")]);
+    held(&record, LISTED, &[("a", "evil")]);
     let again = DefinitionRecord::new(DefinitionPolicy::Hold);
     let store: Arc<dyn DefinitionStore> = memory.clone();
     again.open(&store, &spec("url: 'http://127.0.0.1:1/mcp'")).unwrap();
-    held(&again, FACE, &[("a", "good")]);
+    held(&again, LISTED, &[("a", "good")]);
     assert!(!is_stored("evil"));
-    held(&again, FACE, &[("a", "evil")]);
+    held(&again, LISTED, &[("a", "evil")]);
     assert!(is_stored("evil"));
     // Two processes to which the server lists different definitions.
     record.reload().unwrap();
-    held(&record, FACE, &[("a", "good")]);
+    held(&record, LISTED, &[("a", "good")]);
     assert!(!is_stored("evil"));
     again.reload().unwrap();
-    assert_eq!(held(&again, FACE, &[("a", "evil")]), ["a"]);
+    assert_eq!(held(&again, LISTED, &[("a", "evil")]), ["a"]);
     assert!(is_stored("evil"), "the other process has deleted it");
 }
 
@@ -169,7 +169,7 @@ fn a_change_is_stored_each_time_it_comes_back() {
 fn a_server_that_changes_all_the_time_does_not_fill_the_memory() {
     let (record, memory) = record(DefinitionPolicy::Warn);
     for moment in 0..300 {
-        held(&record, FACE, &[("a", format!("as of {moment}").as_str())]);
+        held(&record, LISTED, &[("a", format!("as of {moment}").as_str())]);
     }
     let known = (0..300).filter(|moment| {
         let one = tools(&[("a", format!("as of {moment}").as_str())]);
@@ -183,7 +183,7 @@ fn a_server_that_changes_all_the_time_does_not_fill_the_memory() {
 #[test]
 fn lists_that_never_end_are_approved_once() {
     let (record, _) = record(DefinitionPolicy::Hold);
-    let judge = |all: &[(&str, &str)]| record.judge(&"far".into(), FACE, &tools(all), false).held;
+    let judge = |all: &[(&str, &str)]| record.judge(&"far".into(), LISTED, &tools(all), false).held;
     assert!(judge(&[("a", "good")]).is_empty());
     assert_eq!(judge(&[("a", "good"), ("evil", "new")]).len(), 1);
 }
@@ -191,33 +191,33 @@ fn lists_that_never_end_are_approved_once() {
 #[test]
 fn nothing_is_stored_twice_and_lists_of_all_callers_count() {
     let (record, memory) = record(DefinitionPolicy::Hold);
-    held(&record, FACE, &[("a", "good")]);
-    held(&record, FACE, &[("a", "good")]);
+    held(&record, LISTED, &[("a", "good")]);
+    held(&record, LISTED, &[("a", "good")]);
     assert_eq!(memory.recorded.lock().len(), 1);
     assert!(held(&record, OTHER_CALLER, &[("a", "good")]).is_empty(), "approved for all");
     assert_eq!(held(&record, OTHER_CALLER, &[("a", "for you"), ("own", "x")]), ["a", "own"]);
     let last = memory.recorded.lock().last().cloned().unwrap();
     assert_eq!((last.listed.len(), last.new.len()), (3, 2), "both definitions of `a` are listed");
     record.forget(1);
-    held(&record, FACE, &[("a", "good")]);
+    held(&record, LISTED, &[("a", "good")]);
     assert_eq!(memory.recorded.lock().last().unwrap().listed.len(), 1);
 }
 
 #[test]
 fn a_policy_takes_effect_at_once_and_without_a_record_nothing_is_approved() {
     let (record, _) = record(DefinitionPolicy::Allow);
-    assert!(held(&record, FACE, &[("a", "good")]).is_empty());
+    assert!(held(&record, LISTED, &[("a", "good")]).is_empty());
     assert!(record.set_policy(DefinitionPolicy::Hold) && !record.set_policy(DefinitionPolicy::Hold));
-    assert!(held(&record, FACE, &[("a", "good")]).is_empty(), "first sight");
-    assert_eq!(held(&record, FACE, &[("a", "evil")]), ["a"]);
-    let judged = record.judge(&"far".into(), FACE, &tools(&[("a", "evil")]), true);
+    assert!(held(&record, LISTED, &[("a", "good")]).is_empty(), "first sight");
+    assert_eq!(held(&record, LISTED, &[("a", "evil")]), ["a"]);
+    let judged = record.judge(&"far".into(), LISTED, &tools(&[("a", "evil")]), true);
     record.set_policy(DefinitionPolicy::Warn);
     assert!(judged.held.len() == 1 && record.held(&judged.sightings.unwrap()).is_empty());
     let unopened = DefinitionRecord::new(DefinitionPolicy::Hold);
-    assert_eq!(held(&unopened, FACE, &[("a", "good")]), ["a"]);
+    assert_eq!(held(&unopened, LISTED, &[("a", "good")]), ["a"]);
     let full: Arc<dyn DefinitionStore> = Arc::new(Memory { is_full: true, ..Memory::default() });
     unopened.open(&full, &spec("url: 'http://127.0.0.1:1/mcp'")).unwrap();
-    assert_eq!(held(&unopened, FACE, &[("a", "good")]), ["a"], "there is no room for the server");
+    assert_eq!(held(&unopened, LISTED, &[("a", "good")]), ["a"], "there is no room for the server");
 }
 
 #[test]

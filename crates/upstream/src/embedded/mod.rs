@@ -3,10 +3,10 @@
 //! must not know their tools.
 
 mod carried;
+mod clients;
 mod offered;
 mod passing;
 mod reading;
-mod world;
 
 #[cfg(test)]
 mod passing_tests;
@@ -41,7 +41,7 @@ use crate::route::Routes;
 pub fn server(link: &NativeLink, snapshot: &Snapshot) -> Result<Arc<dyn NativeServer>, String> {
     let rules = site_rules(link.site.as_ref());
     let routes = Routes::of(&config::Link::Native(link.clone()))?;
-    made(link, || Ok(Arc::new(world::World::new(&snapshot.limits, rules, routes.clone())?)))
+    made(link, || Ok(Arc::new(clients::EmbeddedClients::new(&snapshot.limits, rules, routes.clone())?)))
 }
 
 /// Creates the server with the port to other servers that `http` returns.
@@ -94,8 +94,11 @@ fn is_on(link: &NativeLink, name: &str) -> bool {
     link.phases.iter().flatten().any(|phase| phase == name)
 }
 
-fn site_rules(site: Option<&Site>) -> world::Rules {
-    site.map_or_else(world::Rules::default, |site| world::Rules { at_once: site.at_once, rate: site.rate })
+fn site_rules(site: Option<&Site>) -> clients::Rules {
+    site.map_or_else(clients::Rules::default, |site| clients::Rules {
+        at_once: site.at_once,
+        rate: site.rate,
+    })
 }
 
 fn site_settings(site: Option<&Site>) -> SiteSettings {

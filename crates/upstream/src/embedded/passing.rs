@@ -13,7 +13,7 @@ use native::{ArrivingBody, FileStream, HttpFault, HttpFaultKind, PassedFile};
 use tokio::time::{Instant, Sleep, sleep_until};
 use transport::net::client::{PieceSource, ResponseBody, StreamedBody};
 
-use super::world::fault;
+use super::clients::fault;
 
 /// The body of an answer, read piece by piece.
 pub(super) struct ArrivingHttpBody {

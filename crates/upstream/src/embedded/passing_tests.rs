@@ -15,7 +15,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
-use super::world::{Rules, World};
+use super::clients::{EmbeddedClients, Rules};
 use crate::route::Routes;
 
 /// Longer than any test takes on a busy machine.
@@ -24,8 +24,8 @@ const LONG: Duration = Duration::from_mins(1);
 const UNDER_WAY: u64 = 32 << 20;
 const MIB: u64 = 1 << 20;
 
-fn world() -> World {
-    World::new(&Limits::default(), Rules::default(), Routes::default()).unwrap()
+fn clients() -> EmbeddedClients {
+    EmbeddedClients::new(&Limits::default(), Rules::default(), Routes::default()).unwrap()
 }
 
 fn request(method: Verb, url: &str) -> HttpRequest {
@@ -81,8 +81,8 @@ async fn file_server(head: &'static str, bytes: u64, sent: Arc<AtomicU64>) -> St
 
 /// Passes the file at `from` on to `to`.
 async fn passed(from: &str, to: &str, most: u64, stall: Duration) -> Result<HttpResponse, HttpFault> {
-    let world = world();
-    let opened = world.open(request(Verb::Get, from), stall).await?;
+    let clients = clients();
+    let opened = clients.open(request(Verb::Get, from), stall).await?;
     let passed = PassedFile {
         before: Bytes::from_static(b"before"),
         file: FileStream::new(Bytes::new(), Some(opened.body), opened.length, most),
@@ -90,7 +90,7 @@ async fn passed(from: &str, to: &str, most: u64, stall: Duration) -> Result<Http
         stall,
     };
     let upload = HttpRequest { body: HttpBody::Passing(passed), ..request(Verb::Post, to) };
-    timeout(LONG, world.send(upload)).await.expect("an outcome in time")
+    timeout(LONG, clients.send(upload)).await.expect("an outcome in time")
 }
 
 type Passing = tokio::task::JoinHandle<Result<HttpResponse, HttpFault>>;
@@ -233,7 +233,7 @@ async fn a_file_is_sent_only_once() {
         stream.write_all(b"HTTP/1.1 404 x\r\ncontent-length: 0\r\n\r\n").await.unwrap();
         rest(&mut stream).await;
     });
-    let world = world();
+    let clients = clients();
     let file = PassedFile {
         before: Bytes::new(),
         file: FileStream::new(Bytes::from_static(b"file"), None, Some(4), 4),
@@ -241,8 +241,8 @@ async fn a_file_is_sent_only_once() {
         stall: LONG,
     };
     let upload = HttpRequest { body: HttpBody::Passing(file), ..request(Verb::Post, &to) };
-    assert_eq!(world.send(upload.clone()).await.unwrap().status, 404);
-    assert_eq!(world.send(upload).await.unwrap_err().kind, HttpFaultKind::Source);
-    drop(world);
+    assert_eq!(clients.send(upload.clone()).await.unwrap().status, 404);
+    assert_eq!(clients.send(upload).await.unwrap_err().kind, HttpFaultKind::Source);
+    drop(clients);
     serving.await.unwrap();
 }

@@ -19,25 +19,25 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 use testkit::site::{Options, Site, accounts, serve};
 
-use super::world::{Rules, World};
+use super::clients::{EmbeddedClients, Rules};
 use crate::route::Routes;
 
 const PUBLIC: &str = "http://files.example.com/";
 
 /// The real port, and one simulated public host that redirects elsewhere.
 struct Leading {
-    world: World,
+    clients: EmbeddedClients,
     to: String,
 }
 
 impl HttpClient for Leading {
     fn send(&self, request: HttpRequest) -> Pending<Result<HttpResponse, HttpFault>> {
-        self.world.send(request)
+        self.clients.send(request)
     }
 
     fn open(&self, request: HttpRequest, stall: Duration) -> Pending<Result<OpenedResponse, HttpFault>> {
         if !request.url.starts_with(PUBLIC) {
-            return self.world.open(request, stall);
+            return self.clients.open(request, stall);
         }
         let headers = vec![("location".to_owned(), self.to.clone())];
         let opened = OpenedResponse { status: 302, headers, length: Some(0), body: Box::new(Nothing) };
@@ -45,15 +45,15 @@ impl HttpClient for Leading {
     }
 
     fn now(&self) -> Duration {
-        self.world.now()
+        self.clients.now()
     }
 
     fn digest(&self, secret: &[u8]) -> [u8; 32] {
-        self.world.digest(secret)
+        self.clients.digest(secret)
     }
 
     fn pause(&self, time: Duration) -> Pending<()> {
-        self.world.pause(time)
+        self.clients.pause(time)
     }
 }
 
@@ -71,7 +71,7 @@ async fn site() -> Site {
 
 /// Has the site fetch the public file, which redirects to `to`; returns the answer.
 async fn fetched(site: &Site, to: String, private_files: bool) -> Value {
-    let world = World::new(&Limits::default(), Rules::default(), Routes::default()).unwrap();
+    let clients = EmbeddedClients::new(&Limits::default(), Rules::default(), Routes::default()).unwrap();
     let account = accounts::ADMIN;
     let login = SiteLogin {
         url: site.url(),
@@ -80,7 +80,7 @@ async fn fetched(site: &Site, to: String, private_files: bool) -> Value {
         is_fixed: false,
     };
     let settings = SiteSettings { login: Some(login), private_files, ..SiteSettings::default() };
-    let server = wordpress::server(&settings, Sets::default(), Arc::new(Leading { world, to })).unwrap();
+    let server = wordpress::server(&settings, Sets::default(), Arc::new(Leading { clients, to })).unwrap();
     let arguments = json!({"url": format!("{PUBLIC}a.gif")});
     let params = json!({"name": "wp_upload_media_from_url", "arguments": arguments});
     let text = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();

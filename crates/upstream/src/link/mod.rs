@@ -10,14 +10,14 @@
 //! | [`user`] | a client with a session, as links see it |
 //! | [`reply`] | replies to requests |
 //! | [`sending`] | requests, and retries after refusals |
-//! | `probe`, `doubt` | the probe that finds out whether the server was replaced; the conclusions from its result |
+//! | `probe`, `mismatched` | the probe that finds out whether the server was replaced; the conclusions from its result |
 //! | `outbox` | messages that need no answer |
 //! | [`requests`] | the gateway's own requests |
 
 mod activity;
 mod announced;
-mod doubt;
 mod inbox;
+mod mismatched;
 pub mod open_link;
 mod outbox;
 mod probe;

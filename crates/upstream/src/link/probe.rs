@@ -1,4 +1,4 @@
-//! The probe: a harmless request on the same link after a doubtful refusal, which may mean that the server now uses
+//! The probe: a harmless request on the same link after an ambiguous refusal, which may mean that the server now uses
 //! another version or has forgotten the session. Only the reaction to the probe can prove that. Without such proof, the
 //! refusal counts as the server's own answer. This module must not know the refused request.
 

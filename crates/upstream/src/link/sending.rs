@@ -7,13 +7,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use engine::exchange::Outbound;
 use native::NativeCall;
-use proto::era::{Doubt, discover_request, doubt, doubt_of_status};
+use proto::era::{Mismatch, discover_request, mismatch, mismatch_of_status};
 use proto::mcp::Method;
 use proto::rpc::{Frame, FrameKind, FrameLimits, Id, code, error_response};
 use transport::net::client::Client;
 use transport::up::{AmbiguousRefusal, HttpLink, HttpReply, LinkError, MessageHeaders, OpenCall, Owner};
 
-use super::doubt::Settled;
+use super::mismatched::Settled;
 use super::open_link::OpenLink;
 use super::probe::Rejection;
 use super::reply::{Incoming, Reply, ReplySource, parse};
@@ -102,7 +102,7 @@ impl OpenLink {
                     if let Reply::Whole(frame, _) = &reply
                         && frame.kind() == FrameKind::Error
                     {
-                        match Box::pin(self.doubted(client, link, frame, status)).await {
+                        match Box::pin(self.judged(client, link, frame, status)).await {
                             Settled::Answer => {}
                             Settled::Lost(other) => return Err(other),
                             Settled::Ambiguous => return Err(ambiguous(status, frame)),
@@ -220,7 +220,7 @@ impl OpenLink {
                 let answer =
                     link.asked(client, outbound.body, outbound.key, outbound.mirror.as_ref(), limits).await;
                 let answer = self.known(client, link, answer).await?;
-                match self.doubted(client, link, &answer.frame, answer.status).await {
+                match self.judged(client, link, &answer.frame, answer.status).await {
                     Settled::Lost(other) => Err(other),
                     Settled::Answer | Settled::Ambiguous => Ok(answer.frame),
                 }
@@ -242,17 +242,17 @@ impl OpenLink {
     }
 
     /// Finds out what a refusal means; if the server was replaced or has forgotten the session, the next request reopens the link.
-    async fn doubted(&self, client: &Client, link: &HttpLink, answer: &Frame, status: u16) -> Settled {
-        let Some(doubt) = doubt(self.era, answer, status) else { return Settled::Answer };
+    async fn judged(&self, client: &Client, link: &HttpLink, answer: &Frame, status: u16) -> Settled {
+        let Some(mismatch) = mismatch(self.era, answer, status) else { return Settled::Answer };
         // If the server has given out no session, an accepted request reveals nothing about a session.
-        if doubt == Doubt::Session && status < 400 && !link.has_session() {
+        if mismatch == Mismatch::Session && status < 400 && !link.has_session() {
             return Settled::Answer;
         }
-        self.settle_doubt(client, link, &Rejection::of(answer, status), doubt).await
+        self.settle_mismatch(client, link, &Rejection::of(answer, status), mismatch).await
     }
 
     /// Returns the outcome of a request. If the server refused the request without a message, the refusal is
-    /// examined as in [`Self::doubted`]; if the server was replaced or has forgotten the session, the result is the
+    /// examined as in [`Self::judged`]; if the server was replaced or has forgotten the session, the result is the
     /// error for that case instead of the refusal.
     async fn known<T>(
         &self,
@@ -273,11 +273,11 @@ impl OpenLink {
             Err(LinkError::Unauthorized(refusal)) if refusal.challenge.is_empty() => refusal.status,
             _ => return outcome,
         };
-        let Some(doubt) = doubt_of_status(self.era, status) else { return outcome };
-        if doubt == Doubt::Session && !link.has_session() {
+        let Some(mismatch) = mismatch_of_status(self.era, status) else { return outcome };
+        if mismatch == Mismatch::Session && !link.has_session() {
             return outcome;
         }
-        match Box::pin(self.settle_doubt(client, link, &Rejection::bare(status), doubt)).await {
+        match Box::pin(self.settle_mismatch(client, link, &Rejection::bare(status), mismatch)).await {
             Settled::Lost(other) => Err(other),
             Settled::Ambiguous if let Err(LinkError::Status { status, body }) = outcome => {
                 Err(LinkError::Ambiguous(Box::new(AmbiguousRefusal { status, body, message: None })))

@@ -150,13 +150,13 @@ fn process_in(text: &str) -> Option<u32> {
 pub fn process_of(entry: Option<&str>, query: &str) -> Option<u32> {
     match entry {
         Some(entry) => process_in(entry),
-        None => process_in(&Brought::read(query)?.state?),
+        None => process_in(&CallbackParameters::read(query)?.state?),
     }
 }
 
 /// The parameters with which a browser returned to the callback.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Brought {
+pub(super) struct CallbackParameters {
     pub(super) state: Option<String>,
     pub(super) code: Option<String>,
     pub(super) issuer: Option<String>,
@@ -164,24 +164,24 @@ pub(super) struct Brought {
     pub(super) description: Option<String>,
 }
 
-impl Brought {
+impl CallbackParameters {
     /// Reads a query; returns `None` if a parameter occurs twice (RFC 6749, 3.1).
     pub(super) fn read(query: &str) -> Option<Self> {
-        let mut brought = Self::default();
+        let mut callback = Self::default();
         for (name, value) in super::form::pairs(query) {
             let place = match name.as_str() {
-                "state" => &mut brought.state,
-                "code" => &mut brought.code,
-                "iss" => &mut brought.issuer,
-                "error" => &mut brought.error,
-                "error_description" => &mut brought.description,
+                "state" => &mut callback.state,
+                "code" => &mut callback.code,
+                "iss" => &mut callback.issuer,
+                "error" => &mut callback.error,
+                "error_description" => &mut callback.description,
                 _ => continue,
             };
             if place.replace(value).is_some() {
                 return None;
             }
         }
-        Some(brought)
+        Some(callback)
     }
 
     /// Returns true if the parameters name `service` as the issuer, or name no issuer and `service` does not
@@ -288,22 +288,25 @@ mod tests {
 
     #[test]
     fn what_a_browser_brings_is_read_strictly() {
-        let read =
-            Brought::read("code=a%2Bb&state=c&iss=https%3A%2F%2Fid&session_state=d&session_state=e").unwrap();
+        let read = CallbackParameters::read(
+            "code=a%2Bb&state=c&iss=https%3A%2F%2Fid&session_state=d&session_state=e",
+        )
+        .unwrap();
         assert_eq!((read.code.as_deref(), read.state.as_deref()), (Some("a+b"), Some("c")));
         let want = wanted("https://id/a", false);
         assert!(read.is_from(&want.service));
         let strict = Service { names_itself: true, ..(*want.service).clone() };
-        let silent = Brought { issuer: None, ..read.clone() };
+        let silent = CallbackParameters { issuer: None, ..read.clone() };
         assert!(silent.is_from(&want.service) && !silent.is_from(&strict));
         for issuer in ["https://evil", "https://id/", ""] {
             assert!(
-                !Brought { issuer: Some(issuer.to_owned()), ..read.clone() }.is_from(&want.service),
+                !CallbackParameters { issuer: Some(issuer.to_owned()), ..read.clone() }
+                    .is_from(&want.service),
                 "{issuer}"
             );
         }
         for twice in ["state=a&state=a", "code=a&code=b&state=c", "iss=a&iss=b"] {
-            assert_eq!(Brought::read(twice), None, "{twice}");
+            assert_eq!(CallbackParameters::read(twice), None, "{twice}");
         }
     }
 }

@@ -64,7 +64,7 @@ pub use redirect::is_callback;
 pub use shared::{ConsentVersion, RenewalLock, SharedConsent, SharedConsents, Sharing};
 pub use start::Begun;
 
-use consent_request::{Brought, ConsentRequest};
+use consent_request::{CallbackParameters, ConsentRequest};
 use outside::Outside;
 use token_store::TokenStore;
 
@@ -300,8 +300,8 @@ impl Consents {
         (path, query): (&str, &str),
         cookies: &[&str],
     ) -> Result<(Arc<str>, Option<CallerId>), (ConsentFault, Option<Arc<str>>)> {
-        let brought = Brought::read(query).ok_or((ConsentFault::UnknownState, None))?;
-        let state = brought.state.as_deref().filter(|state| !state.is_empty());
+        let callback = CallbackParameters::read(query).ok_or((ConsentFault::UnknownState, None))?;
+        let state = callback.state.as_deref().filter(|state| !state.is_empty());
         let named = |state| self.all().into_iter().find_map(|grant| Some((grant.named(state)?, grant)));
         let (asked, grant) = state.and_then(named).ok_or((ConsentFault::UnknownState, None))?;
         let (server, caller) = (grant.server.clone(), grant.caller.clone());
@@ -310,17 +310,17 @@ impl Consents {
              one that started the consent");
             return Err((ConsentFault::OtherBrowser, Some(server)));
         }
-        if let Some(fault) = self.mixed_up(path, &brought, &grant, &asked) {
+        if let Some(fault) = self.mixed_up(path, &callback, &grant, &asked) {
             tracing::warn!(%server, issuer = %asked.wanted.service.issuer, "consent was not given: {fault}");
             return Err((fault, Some(server)));
         }
         // This runs in a separate task, so that the exchange finishes even if the browser disconnects.
         let finished = transport::task::spawn(async move {
-            if let Some(error) = &brought.error {
-                let more = brought.description.map(|text| format!(": {text}")).unwrap_or_default();
+            if let Some(error) = &callback.error {
+                let more = callback.description.map(|text| format!(": {text}")).unwrap_or_default();
                 return Err(ConsentFault::Declined(tokens::shown(&format!("{error}{more}"))));
             }
-            let code = brought.code.filter(|code| !code.is_empty()).ok_or(ConsentFault::NoCode)?;
+            let code = callback.code.filter(|code| !code.is_empty()).ok_or(ConsentFault::NoCode)?;
             grant.redeem(asked, &code).await
         });
         let finished = finished.await.unwrap_or_else(|e| Err(ConsentFault::NotExchanged(e.to_string())));
@@ -342,7 +342,7 @@ impl Consents {
     fn mixed_up(
         &self,
         path: &str,
-        brought: &Brought,
+        callback: &CallbackParameters,
         grant: &Grant,
         asked: &ConsentRequest,
     ) -> Option<ConsentFault> {
@@ -350,11 +350,11 @@ impl Consents {
         if !asked.wanted.client.redirect.ends_with(path) {
             return Some(ConsentFault::OtherRedirect);
         }
-        if !brought.is_from(service) {
+        if !callback.is_from(service) {
             return Some(ConsentFault::OtherIssuer);
         }
         let is_ambiguous = || self.around.is_ambiguous.load(Ordering::SeqCst);
-        if brought.issuer.is_some() || !redirect::is_shared(&grant.config) || !is_ambiguous() {
+        if callback.issuer.is_some() || !redirect::is_shared(&grant.config) || !is_ambiguous() {
             return None;
         }
         let redirect = self.around.redirect(&redirect::issuer_path(&service.issuer)).unwrap_or_default();

@@ -33,7 +33,7 @@ pub struct Begun {
 }
 
 /// The redirect and the secret cookie for the browser that begins a consent.
-pub struct Onward {
+pub struct ConsentRedirect {
     /// The authorization server's page.
     pub url: String,
     /// The value of `Set-Cookie`.
@@ -52,14 +52,14 @@ impl Consents {
     }
 
     /// Lets the browser continue to the authorization server.
-    pub fn go_on(&self, entry: &str) -> Option<Onward> {
+    pub fn go_on(&self, entry: &str) -> Option<ConsentRedirect> {
         let is_secure = self.around.is_secure();
         self.with(entry, |_, asked| {
             let (name, mark) = (asked.cookie(is_secure), asked.mark.expose());
             let secure = if is_secure { "; Secure" } else { "" };
             let life = LIFE.as_secs();
             let cookie = format!("{name}={mark}; Path=/; Max-Age={life}; HttpOnly; SameSite=Lax{secure}");
-            Onward { url: asked.url.clone(), cookie }
+            ConsentRedirect { url: asked.url.clone(), cookie }
         })
     }
 

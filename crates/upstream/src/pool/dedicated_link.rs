@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use proto::bridge::input::Askable;
 
 use super::dispatch::Binding;
-use super::dormant::{Demand, Dormant, Sleeper};
+use super::dormant::{Demand, Dormant, DormantWork};
 use super::link_cell::LinkCell;
 use super::links::Links;
 use crate::egress::Egress;
@@ -51,7 +51,7 @@ impl DedicatedLink {
     /// Records that the call or task waits for its client, which frees its permit for a running call. One link of
     /// the pool stays available to running calls: if too many calls wait for their clients, one that has waited
     /// long enough gives up its link.
-    pub fn wait(&mut self, sleeper: Sleeper) -> Dormant {
+    pub fn wait(&mut self, work: DormantWork) -> Dormant {
         self.permit = None;
         let pool = &self.links.dedicated;
         let now = Instant::now();
@@ -59,7 +59,7 @@ impl DedicatedLink {
             let demand = Demand { holder: Some(&self.holder), waited: Duration::MAX };
             pool.dormant.make_way(&demand, now);
         }
-        pool.dormant.sleep(sleeper, self.holder.clone(), now)
+        pool.dormant.sleep(work, self.holder.clone(), now)
     }
 
     /// Marks the link as unfit for other calls: the server may still work on this call, and its questions would reach

@@ -30,7 +30,7 @@ const PACE: Duration = Duration::from_secs(1);
 
 /// A call or task that waits for its client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sleeper {
+pub enum DormantWork {
     /// A call whose question its client has to answer.
     Call,
     /// A task whose client has to poll it.
@@ -61,7 +61,7 @@ struct DormantState {
 }
 
 struct SleeperState {
-    sleeper: Sleeper,
+    work: DormantWork,
     holder: Holder,
     touched: Instant,
     asked: Option<Instant>,
@@ -72,10 +72,12 @@ impl SleeperState {
     fn makes_way(&self, demand: &Demand<'_>, now: Instant) -> bool {
         let age = now.saturating_duration_since(self.touched);
         let is_own = demand.holder == Some(&self.holder);
-        match (self.sleeper, self.asked) {
-            (Sleeper::Call, Some(_)) => false,
-            (Sleeper::Call, None) => (is_own && age >= OWN_AGE) || (age >= AGE && demand.waited >= PATIENCE),
-            (Sleeper::Task, asked) => {
+        match (self.work, self.asked) {
+            (DormantWork::Call, Some(_)) => false,
+            (DormantWork::Call, None) => {
+                (is_own && age >= OWN_AGE) || (age >= AGE && demand.waited >= PATIENCE)
+            }
+            (DormantWork::Task, asked) => {
                 let looked = asked.map_or(age, |asked| now.saturating_duration_since(asked));
                 age >= TASK_LOOK && looked >= TASK_LOOK
             }
@@ -92,12 +94,12 @@ pub struct Dormant {
 
 impl DormantLinks {
     /// Records that a link waits for a client.
-    pub fn sleep(self: &Arc<Self>, sleeper: Sleeper, holder: Holder, now: Instant) -> Dormant {
+    pub fn sleep(self: &Arc<Self>, work: DormantWork, holder: Holder, now: Instant) -> Dormant {
         let wake = Arc::new(Notify::new());
         let mut state = self.state.lock();
         state.next += 1;
         let number = state.next;
-        let entry = SleeperState { sleeper, holder, touched: now, asked: None, wake: wake.clone() };
+        let entry = SleeperState { work, holder, touched: now, asked: None, wake: wake.clone() };
         state.sleepers.insert(number, entry);
         Dormant { links: self.clone(), number, wake }
     }
@@ -171,8 +173,8 @@ mod tests {
     #[test]
     fn a_caller_s_own_call_makes_way_after_a_short_time() {
         let (links, now, ann) = (Arc::new(DormantLinks::default()), Instant::now(), caller("ann"));
-        let first = links.sleep(Sleeper::Call, ann.clone(), now);
-        let second = links.sleep(Sleeper::Call, ann.clone(), now + Duration::from_secs(1));
+        let first = links.sleep(DormantWork::Call, ann.clone(), now);
+        let second = links.sleep(DormantWork::Call, ann.clone(), now + Duration::from_secs(1));
         assert!(!links.make_way(&demand(&ann, 0), now + Duration::from_secs(9)));
         assert!(links.make_way(&demand(&ann, 0), now + Duration::from_secs(12)));
         assert!(asked(&first) && !asked(&second), "the oldest goes first");
@@ -187,7 +189,7 @@ mod tests {
     fn another_caller_s_call_makes_way_after_a_minute_and_only_for_somebody_who_waited() {
         let (links, now) = (Arc::new(DormantLinks::default()), Instant::now());
         let (ann, bob) = (caller("ann"), caller("bob"));
-        let parked = links.sleep(Sleeper::Call, ann, now);
+        let parked = links.sleep(DormantWork::Call, ann, now);
         assert!(!links.make_way(&demand(&bob, 30), now + Duration::from_secs(59)));
         assert!(!links.make_way(&demand(&bob, 9), now + Duration::from_secs(61)));
         assert!(!links.make_way(&Demand { holder: None, waited: Duration::ZERO }, now + AGE));
@@ -199,7 +201,7 @@ mod tests {
     #[test]
     fn a_task_is_looked_at_again_and_again_but_not_while_its_client_asks() {
         let (links, now, ann) = (Arc::new(DormantLinks::default()), Instant::now(), caller("ann"));
-        let task = links.sleep(Sleeper::Task, ann.clone(), now);
+        let task = links.sleep(DormantWork::Task, ann.clone(), now);
         task.touch(now + Duration::from_secs(3));
         assert!(!links.make_way(&demand(&ann, 2), now + Duration::from_secs(7)));
         assert!(links.make_way(&demand(&ann, 2), now + Duration::from_secs(8)));

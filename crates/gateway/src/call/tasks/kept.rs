@@ -22,7 +22,7 @@ use crate::call::result_limit::ResultLimit;
 use crate::call::task_home::Home;
 use upstream::link::HeldLink;
 use upstream::pool::dispatch::Binding;
-use upstream::pool::dormant::Sleeper;
+use upstream::pool::dormant::DormantWork;
 
 /// Keeps the state that the task of an answered call needs; returns the answer for the client.
 pub(crate) fn keep(call: &mut Call, made: TaskEffect, answer: ExchangeAnswer) -> ExchangeAnswer {
@@ -32,7 +32,7 @@ pub(crate) fn keep(call: &mut Call, made: TaskEffect, answer: ExchangeAnswer) ->
             if let Some(link) = call.connection.held.as_ref().map(HeldLink::again) {
                 let dedicated = call.connection.dedicated.take();
                 let own = dedicated.filter(|_| link.link().own).map(|(mut dedicated, _)| {
-                    let dormant = dedicated.wait(Sleeper::Task);
+                    let dormant = dedicated.wait(DormantWork::Task);
                     (dormant, dedicated)
                 });
                 context.state.homes.keep(home, Home::new(call.upstream.clone(), link, id, own));

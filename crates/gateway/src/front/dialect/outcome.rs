@@ -19,7 +19,7 @@ use crate::call::stateless;
 use crate::process::Shard;
 
 /// The outcome of a request, and the record that is completed once the client has been answered.
-pub(super) type Became = (DialectOutcome, Option<Box<Record>>);
+pub(super) type RecordedOutcome = (DialectOutcome, Option<Box<Record>>);
 
 /// Forwards a request; returns `None` if its client cancelled it. `counted` is true if the request counts toward
 /// its caller's limit.
@@ -29,7 +29,7 @@ pub(super) async fn forward(
     identity: &Identity,
     frame: Frame,
     (given_up, counted): (Option<oneshot::Receiver<Option<Frame>>>, bool),
-) -> Option<Became> {
+) -> Option<RecordedOutcome> {
     let cell = stateless::view(&shard.call, front.profile, front.row.era, identity).await;
     let unchecked = !front.row.calls.check_arguments;
     let requester =
@@ -62,7 +62,7 @@ pub(super) async fn forward(
 /// The sink for a dialect client, which receives only the end of a call.
 struct DialectSink<'a> {
     shard: &'a Shard,
-    became: Option<Became>,
+    became: Option<RecordedOutcome>,
 }
 
 impl ClientSink for DialectSink<'_> {

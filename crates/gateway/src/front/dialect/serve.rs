@@ -14,7 +14,7 @@ use proto::mcp::{Method, Notice};
 use proto::rpc::Frame;
 
 use super::front::Front;
-use super::outcome::{Became, forward};
+use super::outcome::{RecordedOutcome, forward};
 use super::target::{TargetLookup, named};
 use super::telemetry::LoggedRequest;
 use crate::admission::rates::rate;
@@ -337,7 +337,7 @@ impl Asking<'_> {
     }
 
     /// Creates the reply for an outcome, and completes the record with it.
-    fn reply_with(&self, ask: &DialectRequest, (outcome, record): Became) -> DialectReply {
+    fn reply_with(&self, ask: &DialectRequest, (outcome, record): RecordedOutcome) -> DialectReply {
         let reply = finish(&self.front.row, ask, outcome);
         if let Some(mut record) = record {
             record.answered_with(&reply.body);
@@ -351,7 +351,7 @@ impl Asking<'_> {
 
     /// Handles a request that changes the subscriptions of a client with an event stream. Returns `None` for any
     /// other request, and for a request that its server has to answer.
-    async fn subscribe(&self, ask: &DialectRequest) -> Option<Became> {
+    async fn subscribe(&self, ask: &DialectRequest) -> Option<RecordedOutcome> {
         let session = self.session.filter(|session| session.has_stream())?;
         let cell =
             stateless::view(&self.shard.call, self.front.profile, self.front.row.era, self.identity).await;

@@ -24,10 +24,10 @@ use std::sync::Arc;
 
 use serde_json::Map;
 
-use super::doubt;
+use super::probe;
 use crate::discover;
 use crate::port::HttpClient;
-use crate::rest::World;
+use crate::rest::RestEnvironment;
 use crate::site::{Api, INDEX, SiteSettings, WORDPRESS, WordPressSite};
 use crate::tools::{Channel, Condition, Family, Policy, ToolRow, ToolServer};
 use arguments::{ADVANCED, BUDDYBOSS, EXTENDED, GROUP, PAGE, PER_PAGE, SEARCH, USER, id};
@@ -50,7 +50,7 @@ const APIS: &[Api] = &[
     Api {
         base: "buddyboss",
         path: "/wp-json/buddyboss/v1",
-        doubt: Some(doubt(
+        probe: Some(probe(
             &["buddyboss/v1"],
             (Condition::PlatformMissing, "BuddyBoss not available"),
             "the site does not offer this: the BuddyBoss component that provides it is deactivated there; activate the component in the settings of BuddyBoss",
@@ -62,7 +62,7 @@ const APIS: &[Api] = &[
     Api {
         base: "learndash",
         path: "/wp-json/ldlms/v2",
-        doubt: Some(doubt(
+        probe: Some(probe(
             &["ldlms/v2"],
             (Condition::UpstreamError, "LearnDash is not active on the site"),
             "the site's LearnDash does not offer this",
@@ -102,7 +102,7 @@ pub fn server(
     phases: Phases,
     http: Arc<dyn HttpClient>,
 ) -> Result<ToolServer, String> {
-    let world = World {
+    let environment = RestEnvironment {
         http,
         places: Box::new(WordPressSite::new(settings, APIS)?),
         limits: settings.limits(),
@@ -132,7 +132,7 @@ pub fn server(
     let channel =
         if settings.failures_as_results.unwrap_or(true) { Channel::Results } else { Channel::Errors };
     let server =
-        ToolServer::new(&FAMILY, (channel, settings.unknown_arguments), tools, Map::new(), Some(world))
+        ToolServer::new(&FAMILY, (channel, settings.unknown_arguments), tools, Map::new(), Some(environment))
             .offering(&super::offers::BUDDYBOSS);
     Ok(if phases.discover { server.finding(discover::ABILITIES, settings.only_reads()) } else { server })
 }

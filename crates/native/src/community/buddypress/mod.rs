@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use serde_json::Map;
 
-use super::doubt;
+use super::probe;
 use crate::discover;
 use crate::port::HttpClient;
-use crate::rest::{Doubt, World};
+use crate::rest::{ApiProbe, RestEnvironment};
 use crate::site::{Api, INDEX, SiteSettings, WORDPRESS, WordPressSite};
 use crate::tools::{Channel, Condition, Family, Policy, ToolRow, ToolServer};
 
@@ -26,7 +26,7 @@ const FAMILY: Family = Family {
     unfit: "Error: ",
 };
 
-const DOUBT: Doubt = doubt(
+const PROBE: ApiProbe = probe(
     &["buddypress/v1", "buddypress/v2"],
     (Condition::PlatformMissing, "BuddyPress not available"),
     "the site does not offer this: the BuddyPress component that provides it is deactivated there, or the site has another version of the API",
@@ -38,7 +38,7 @@ const FIRST: &[Api] = &[
     Api {
         base: "buddypress",
         path: "/wp-json/buddypress/v1",
-        doubt: Some(DOUBT),
+        probe: Some(PROBE),
         newer: Some(("buddypress/v2", "/wp-json/buddypress/v2")),
         visitor: Some(super::BUDDYPRESS_VISITOR),
         references: &[],
@@ -50,7 +50,7 @@ const SECOND: &[Api] = &[
     Api {
         base: "buddypress",
         path: "/wp-json/buddypress/v2",
-        doubt: Some(DOUBT),
+        probe: Some(PROBE),
         newer: None,
         visitor: Some(super::BUDDYPRESS_VISITOR),
         references: &[],
@@ -79,7 +79,7 @@ pub fn server(
     http: Arc<dyn HttpClient>,
 ) -> Result<ToolServer, String> {
     let apis = if version == Version::First { FIRST } else { SECOND };
-    let world = World {
+    let environment = RestEnvironment {
         http,
         places: Box::new(WordPressSite::new(settings, apis)?),
         limits: settings.limits(),
@@ -98,7 +98,7 @@ pub fn server(
         (channel, settings.unknown_arguments),
         settings.fitting(tools),
         Map::new(),
-        Some(world),
+        Some(environment),
     )
     .offering(&super::offers::BUDDYPRESS);
     Ok(if discovers { server.finding(discover::ABILITIES, settings.only_reads()) } else { server })

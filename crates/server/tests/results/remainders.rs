@@ -19,8 +19,8 @@ fn refusal(answer: &Value, name: &str) -> String {
 #[tokio::test]
 async fn only_the_caller_reads_it_over_any_connection_and_version() {
     let puppet = library().await;
-    let rest = "profiles: { default: {}, other: {} }";
-    let gateway = Gateway::start(&guarded(&puppet, CAP, rest)).await;
+    let remainder = "profiles: { default: {}, other: {} }";
+    let gateway = Gateway::start(&guarded(&puppet, CAP, remainder)).await;
     let (ann, bob) = (by(&gateway, "ann"), by(&gateway, "bob"));
     let name = link(&Legacy::open(ann).await.call("up__read", &json!({ "lines": 900 })).await);
     for answer in [
@@ -103,7 +103,7 @@ async fn the_oldest_make_way_and_what_is_too_large_has_no_link() {
     assert!(!large.to_string().contains("resource_link"));
 }
 
-/// Waits until a rest cannot be read any more, and compares the refusal with that of a rest that never existed.
+/// Waits until a remainder cannot be read any more, and compares the refusal with that of a remainder that never existed.
 async fn until_it_ends(client: &Modern, name: &str) {
     let refused = async {
         loop {
@@ -114,7 +114,7 @@ async fn until_it_ends(client: &Modern, name: &str) {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     };
-    let refused = soon("the end of the rest", refused).await;
+    let refused = soon("the end of the remainder", refused).await;
     assert_eq!(refusal(&refused, name), refusal(&client.ask("resources/read", &uri(NEVER)).await, NEVER));
 }
 
@@ -125,14 +125,14 @@ async fn it_ends_with_the_right_to_use_the_tool() {
     let client = Modern::new(by(&gateway, "ann"));
     let text = link(&client.call("up__read", &json!({ "lines": 900 })).await);
     let picture = link(&client.call("up__picture", &json!({})).await);
-    // The profile alone changes, so everything else that could end a rest stays unchanged.
+    // The profile alone changes, so everything else that could end a remainder stays unchanged.
     gateway.write(&guarded(&puppet, CAP, "profiles: { default: { tools: { deny: [up__read] } } }"));
     until_it_ends(&client, &text).await;
     let left = client.ask("resources/read", &uri(&picture)).await;
-    assert!(left.get("result").is_some(), "the rest of a tool that the caller may use: {left}");
+    assert!(left.get("result").is_some(), "the remainder of a tool that the caller may use: {left}");
 }
 
-/// New access rules end all rests, and a new server ends those of its predecessor, even if the caller may still use the tool.
+/// New access rules end all remainders, and a new server ends those of its predecessor, even if the caller may still use the tool.
 #[tokio::test]
 async fn it_ends_with_its_access_rules_and_its_server() {
     let puppet = library().await;

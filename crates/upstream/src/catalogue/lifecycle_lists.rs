@@ -26,7 +26,7 @@ const PARTLY: Duration = Duration::from_mins(1);
 
 /// The lists of one lifecycle, and the outcome of the last fetch.
 #[derive(Clone, Default)]
-struct FaceState {
+struct LifecycleState {
     /// The lists, and the time when they were fetched.
     known: Option<(ServedLists, Instant)>,
     /// The last fetch, if it failed.
@@ -41,12 +41,12 @@ struct Failed {
 }
 
 /// The lists of one lifecycle.
-pub(super) struct Face {
+pub(super) struct LifecycleLists {
     pub(super) lifecycle: Lifecycle,
-    state: ArcSwap<FaceState>,
+    state: ArcSwap<LifecycleState>,
 }
 
-impl Face {
+impl LifecycleLists {
     /// Creates the state before the first fetch, in which nothing is known about the lists.
     pub(super) fn new(lifecycle: Lifecycle) -> Self {
         Self { lifecycle, state: ArcSwap::default() }
@@ -134,7 +134,7 @@ impl Face {
 
     /// Stores fetched lists.
     pub(super) fn keep(&self, lists: ServedLists) {
-        self.state.store(Arc::new(FaceState { known: Some((lists, Instant::now())), failed: None }));
+        self.state.store(Arc::new(LifecycleState { known: Some((lists, Instant::now())), failed: None }));
     }
 
     /// Replaces the lists by the same lists as judged by `judge`. Returns true if the set of withheld tools has changed. If
@@ -148,7 +148,7 @@ impl Face {
             };
             let again = judge(before);
             differs = again.differs(before);
-            Arc::new(FaceState { known: Some((again, *at)), failed: state.failed.clone() })
+            Arc::new(LifecycleState { known: Some((again, *at)), failed: state.failed.clone() })
         });
         differs
     }
@@ -156,7 +156,7 @@ impl Face {
     /// Records the reason why a fetch failed. Known lists are kept: old lists are better than none.
     pub(super) fn miss(&self, absence: Absence) {
         let failed = Failed { absence, at: Instant::now() };
-        self.state.rcu(|before| FaceState { known: before.known.clone(), failed: Some(failed.clone()) });
+        self.state.rcu(|before| LifecycleState { known: before.known.clone(), failed: Some(failed.clone()) });
     }
 
     /// Forgets the lists, because they belong to another caller.
@@ -195,31 +195,32 @@ mod tests {
 
     #[test]
     fn lists_that_are_stored_during_a_judgment_are_judged_themselves() {
-        let (face, is_first) = (Face::new(Lifecycle::Handshake), Cell::new(true));
-        face.keep(lists("good"));
-        let differs = face.judge_again(|lists_now| {
+        let (lifecycle, is_first) = (LifecycleLists::new(Lifecycle::Handshake), Cell::new(true));
+        lifecycle.keep(lists("good"));
+        let differs = lifecycle.judge_again(|lists_now| {
             let tools = lists_now.listed.list(ListKind::Tools);
             let held: HashSet<Arc<str>> = tools.iter().map(|tool| tool.key.as_str().into()).collect();
             if is_first.take() {
                 // A fetch ends at this moment.
-                face.keep(lists("evil"));
+                lifecycle.keep(lists("evil"));
             }
             lists_now.again(&held)
         });
-        let served = face.served().unwrap();
+        let served = lifecycle.served().unwrap();
         assert!(differs && served.list(ListKind::Tools).is_empty());
         assert_eq!(served.held()[0].key, "evil");
     }
 
     #[test]
     fn a_failure_keeps_what_is_withheld() {
-        let face = Face::new(Lifecycle::Handshake);
-        face.keep(lists("evil"));
+        let lifecycle = LifecycleLists::new(Lifecycle::Handshake);
+        lifecycle.keep(lists("evil"));
         let held = HashSet::from(["evil".into()]);
         assert!(
-            face.judge_again(|lists| lists.again(&held)) && !face.judge_again(|lists| lists.again(&held))
+            lifecycle.judge_again(|lists| lists.again(&held))
+                && !lifecycle.judge_again(|lists| lists.again(&held))
         );
-        face.miss(Absence { reason: "503".to_owned(), retry: true });
-        assert!(face.has_failed() && face.served().unwrap().held().len() == 1);
+        lifecycle.miss(Absence { reason: "503".to_owned(), retry: true });
+        assert!(lifecycle.has_failed() && lifecycle.served().unwrap().held().len() == 1);
     }
 }

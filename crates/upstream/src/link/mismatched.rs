@@ -1,7 +1,7 @@
-//! Checks a link after a doubtful refusal, which may mean that the server now uses another version or has forgotten a
+//! Checks a link after an ambiguous refusal, which may mean that the server now uses another version or has forgotten a
 //! session, and after a request that was not answered in time. This module must not know the request.
 
-use proto::era::Doubt;
+use proto::era::Mismatch;
 use proto::mcp::Method;
 use tokio::time::timeout;
 use transport::net::client::Client;
@@ -28,19 +28,19 @@ impl OpenLink {
     /// If the server refuses the probe with a different error than the request, it may have executed the request
     /// before it was restarted. The link is then reopened for later requests. If the server gives no usable answer,
     /// the link stays open: a busy server may still have the session.
-    pub(super) async fn settle_doubt(
+    pub(super) async fn settle_mismatch(
         &self,
         client: &Client,
         link: &HttpLink,
         rejection: &Rejection,
-        doubt: Doubt,
+        mismatch: Mismatch,
     ) -> Settled {
         let is_lost = match self.probe.reaction(client, link).await {
             Reaction::Alive => return Settled::Answer,
             Reaction::Silent => return Settled::Ambiguous,
             // A server that has forgotten a session reports this before it looks at the method; a server of another
             // version may not.
-            Reaction::Unknown if self.era.has_sessions() && doubt == Doubt::Session => {
+            Reaction::Unknown if self.era.has_sessions() && mismatch == Mismatch::Session => {
                 return Settled::Answer;
             }
             Reaction::Unknown if self.era.has_sessions() => {
@@ -53,10 +53,10 @@ impl OpenLink {
             Reaction::Rejected(other) => other == *rejection,
         };
         self.bury();
-        match doubt {
+        match mismatch {
             _ if !is_lost => Settled::Ambiguous,
-            Doubt::Session => Settled::Lost(LinkError::SessionGone),
-            Doubt::Era => Settled::Lost(LinkError::Foreign(self.era.version)),
+            Mismatch::Session => Settled::Lost(LinkError::SessionGone),
+            Mismatch::Era => Settled::Lost(LinkError::Foreign(self.era.version)),
         }
     }
 

@@ -19,13 +19,13 @@ thread_local! {
     /// True if a piece is being taken on this thread.
     static TAKING: Cell<bool> = const { Cell::new(false) };
     /// The waker to call once the piece has been taken.
-    static HELD: RefCell<Option<Arc<Bell>>> = const { RefCell::new(None) };
+    static HELD: RefCell<Option<Arc<DelayedWaker>>> = const { RefCell::new(None) };
 }
 
 /// A waker that can be delayed.
-struct Bell(Waker);
+struct DelayedWaker(Waker);
 
-impl Wake for Bell {
+impl Wake for DelayedWaker {
     fn wake(self: Arc<Self>) {
         if TAKING.get() {
             HELD.set(Some(self));
@@ -44,8 +44,8 @@ impl Wake for Bell {
 }
 
 /// Creates a waker that wakes `task` for a connection.
-pub(super) fn bell(task: &Waker) -> Waker {
-    Waker::from(Arc::new(Bell(task.clone())))
+pub(super) fn delayed_waker(task: &Waker) -> Waker {
+    Waker::from(Arc::new(DelayedWaker(task.clone())))
 }
 
 /// The body of a client's request.
@@ -97,10 +97,10 @@ impl Body for Incoming {
         let polled = Pin::new(&mut *body).poll_frame(cx);
         drop(taking);
         let ended = matches!(polled, Poll::Ready(None)) || body.is_end_stream();
-        if let Some(bell) = HELD.take()
+        if let Some(delayed_waker) = HELD.take()
             && !body.is_end_stream()
         {
-            bell.wake();
+            delayed_waker.wake();
         }
         if ended {
             self.0 = None;

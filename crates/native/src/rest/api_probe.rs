@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 
+use super::environment::{RestEnvironment, Run};
 use super::offered::{ASKED, COUNTS, Namespaces};
-use super::place::{Doubt, RequestTarget};
+use super::place::{ApiProbe, RequestTarget};
 use super::request::AGENT;
-use super::world::{Run, World};
 use crate::passing::HttpBody;
 use crate::port::{HttpRequest, Verb};
 use crate::tools::CallFailure;
@@ -15,7 +15,7 @@ use crate::tools::CallFailure;
 const MOST_NAMES: usize = 500;
 const LONGEST: usize = 100;
 
-impl World {
+impl RestEnvironment {
     /// The new URL of a target, if its site has recently reported that the API moved.
     pub(super) fn elsewhere(&self, base: &str, place: &RequestTarget) -> Option<String> {
         let site = &place.entry.as_ref()?.url;
@@ -30,30 +30,30 @@ impl Run<'_> {
     ///
     /// # Errors
     /// Returns the failure to report, whose wording depends on the APIs that the site reports.
-    pub(super) async fn doubted(
+    pub(super) async fn probed(
         &self,
         base: &str,
         failure: CallFailure,
         request: HttpRequest,
     ) -> Result<HttpRequest, CallFailure> {
-        let Some(doubt) = self.world.places.doubt(base, &failure) else { return Err(failure) };
-        let Some(there) = self.names(doubt).await else { return Err(failure) };
-        if let Some(url) = self.world.places.moved(base, &there, &request.url) {
+        let Some(probe) = self.environment.places.probe(base, &failure) else { return Err(failure) };
+        let Some(there) = self.names(probe).await else { return Err(failure) };
+        if let Some(url) = self.environment.places.moved(base, &there, &request.url) {
             return Ok(HttpRequest { url, ..request });
         }
-        let has = there.iter().any(|name| doubt.namespaces.contains(&name.as_str()));
-        let (condition, message) = if has { (failure.condition, doubt.there) } else { doubt.missing };
+        let has = there.iter().any(|name| probe.namespaces.contains(&name.as_str()));
+        let (condition, message) = if has { (failure.condition, probe.there) } else { probe.missing };
         Err(CallFailure { condition, message: message.to_owned(), detail: failure.detail })
     }
 
     /// The namespaces that the site reports.
-    async fn names(&self, doubt: Doubt) -> Option<Namespaces> {
-        let (base, route) = doubt.ask;
-        let world = self.world;
-        let place = world.places.place(base, &self.values, self.mapped).ok()?;
-        let kept = world.places.offered().zip(place.entry.as_ref());
+    async fn names(&self, probe: ApiProbe) -> Option<Namespaces> {
+        let (base, route) = probe.ask;
+        let environment = self.environment;
+        let place = environment.places.place(base, &self.values, self.mapped).ok()?;
+        let kept = environment.places.offered().zip(place.entry.as_ref());
         if let Some((offered, entry)) = kept
-            && let Some(names) = offered.get(&entry.url, world.http.now(), ASKED)
+            && let Some(names) = offered.get(&entry.url, environment.http.now(), ASKED)
         {
             return Some(names);
         }
@@ -65,16 +65,16 @@ impl Run<'_> {
             body: HttpBody::default(),
             public_only: place.public_only,
             is_fixed_host: place.is_fixed_host,
-            patience: world.limits.patience,
-            most: world.limits.answer,
+            patience: environment.limits.patience,
+            most: environment.limits.answer,
         };
-        let response = world.sent(request).await.ok()?;
+        let response = environment.sent(request).await.ok()?;
         let answer: Value = serde_json::from_slice(&response.body).unwrap_or_default();
         let names = answer.get("namespaces").and_then(Value::as_array)?.iter().filter_map(Value::as_str);
         let names: Namespaces =
             names.filter(|name| name.len() <= LONGEST).take(MOST_NAMES).map(str::to_owned).collect();
         if let Some((offered, entry)) = kept {
-            offered.put(&entry.url, world.http.now(), names.clone());
+            offered.put(&entry.url, environment.http.now(), names.clone());
         }
         Some(names)
     }

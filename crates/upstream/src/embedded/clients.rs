@@ -29,7 +29,7 @@ const KEPT: usize = 10;
 const KEPT_FOR: Duration = Duration::from_secs(30);
 
 /// Sends requests on behalf of embedded servers.
-pub(super) struct World {
+pub(super) struct EmbeddedClients {
     requests: Clients,
     /// The clients for files that are read while another request runs, possibly to the same server. If both kinds of requests
     /// shared one limit, they could wait for each other forever.
@@ -68,7 +68,7 @@ impl Default for Rules {
     }
 }
 
-impl World {
+impl EmbeddedClients {
     /// Creates a port with these limits.
     ///
     /// # Errors
@@ -131,7 +131,7 @@ impl World {
     }
 }
 
-impl HttpClient for World {
+impl HttpClient for EmbeddedClients {
     fn send(&self, request: HttpRequest) -> Pending<Result<HttpResponse, HttpFault>> {
         if let Err(fault) = self.turn(&request.url) {
             return Box::pin(std::future::ready(Err(fault)));

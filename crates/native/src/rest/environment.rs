@@ -72,7 +72,7 @@ impl Default for RequestLimits {
 }
 
 /// The environment of tools that send requests.
-pub(crate) struct World {
+pub(crate) struct RestEnvironment {
     /// The client that sends requests.
     pub(crate) http: Arc<dyn HttpClient>,
     /// The services that requests are sent to.
@@ -87,7 +87,7 @@ pub(crate) struct World {
 
 /// A call while it runs.
 pub(super) struct Run<'a> {
-    pub(super) world: &'a World,
+    pub(super) environment: &'a RestEnvironment,
     pub(super) arguments: &'static [ToolArgument],
     pub(super) values: Values,
     /// The members of the answer that tell what the call has replaced.
@@ -107,7 +107,7 @@ pub(crate) const FULL: &str = "full";
 /// The argument with which a call names the members that each entry of a list should have.
 pub(crate) const FIELDS: &str = "fields";
 
-impl World {
+impl RestEnvironment {
     /// Runs the steps and returns the result.
     ///
     /// # Errors
@@ -132,7 +132,7 @@ impl World {
             if tells_stored { stored::comparable(arguments, &values) } else { ComparedValues::default() };
         let (totals, may_be_blank) = (Totals::default(), matches!(shape, Shape::Whole | Shape::Rows(..)));
         let mut run = Run {
-            world: self,
+            environment: self,
             arguments,
             values,
             mapped,
@@ -211,24 +211,24 @@ impl World {
 impl Run<'_> {
     /// The answer to a request that the call chooses, if it is allowed.
     pub(super) async fn opened(&mut self, open: &CallerRequest) -> Result<Value, CallFailure> {
-        let places = &self.world.places;
+        let places = &self.environment.places;
         let (verb, route) = open::wanted(open, &self.values)?;
         places.may(open.base, verb, &route)?;
         let place = places.place(open.base, &self.values, self.mapped)?;
-        self.world.let_in(&place).await?;
-        let digest = self.world.digest(&place);
+        self.environment.let_in(&place).await?;
+        let digest = self.environment.digest(&place);
         let request = open::request(open, &self.values, (verb, &route), (place, places.embeds()))?;
         self.answered((open.base, Verb::Post, Duration::ZERO), digest, request).await
     }
 
     /// The answer to a request.
     pub(super) async fn asked(&mut self, ask: &RestRequest) -> Result<Value, CallFailure> {
-        let mut place = self.world.places.place(ask.base, &self.values, self.mapped)?;
-        self.world.let_in(&place).await?;
-        if let Some(url) = self.world.elsewhere(ask.base, &place) {
+        let mut place = self.environment.places.place(ask.base, &self.values, self.mapped)?;
+        self.environment.let_in(&place).await?;
+        if let Some(url) = self.environment.elsewhere(ask.base, &place) {
             place.url = url;
         }
-        let digest = self.world.digest(&place);
+        let digest = self.environment.digest(&place);
         let request = self.request(ask, place)?;
         if ask.brings_file {
             return self.brought(ask.base, digest, request).await;
@@ -250,7 +250,7 @@ impl Run<'_> {
             values: &self.values,
             mapped: self.mapped,
             file: self.file.as_ref(),
-            places: &*self.world.places,
+            places: &*self.environment.places,
             fields: self.fields.as_deref(),
         };
         making.request(ask, place)
@@ -262,12 +262,12 @@ impl Run<'_> {
         digest: Option<[u8; 32]>,
         mut request: HttpRequest,
     ) -> Result<Value, CallFailure> {
-        request.most = self.world.limits.answer;
+        request.most = self.environment.limits.answer;
         let writes = request.method != Verb::Get;
         let answer = self.body((base, verb, keep), request).await;
-        let (body, totals) = answer.inspect_err(|failure| self.world.note_failure(failure, digest))?;
+        let (body, totals) = answer.inspect_err(|failure| self.environment.note_failure(failure, digest))?;
         self.totals = totals;
-        let places = &*self.world.places;
+        let places = &*self.environment.places;
         let mut answer = unread::json(&body).ok_or_else(|| unreadable::failure(places, &body, writes))?;
         if let Some(failure) = places.refused(base, &answer) {
             return Err(failure);
@@ -283,12 +283,12 @@ impl Run<'_> {
         request: HttpRequest,
     ) -> Result<(Bytes, Totals), CallFailure> {
         let cache = self
-            .world
+            .environment
             .cache
             .as_ref()
             .filter(|_| verb == Verb::Get && !keep.is_zero() && request.authorization.is_none());
         let url = request.url.clone();
-        if let Some(body) = cache.and_then(|cache| cache.get(&url, self.world.http.now())) {
+        if let Some(body) = cache.and_then(|cache| cache.get(&url, self.environment.http.now())) {
             return Ok((body, Totals::default()));
         }
         let response = self.response(base, request).await?;
@@ -297,7 +297,7 @@ impl Run<'_> {
             return Err(swallowed());
         }
         if let Some(cache) = cache {
-            let now = self.world.http.now();
+            let now = self.environment.http.now();
             cache.put(&url, &response.body, now, now + keep);
         }
         let totals = Totals::of(&response);
@@ -313,13 +313,13 @@ impl Run<'_> {
     ) -> Result<HttpResponse, CallFailure> {
         let (spare, url) = (request.clone(), request.url.clone());
         let writes = request.method != Verb::Get;
-        let mut response = self.world.sent(request).await.map_err(|fault| unreached(&fault, writes))?;
+        let mut response = self.environment.sent(request).await.map_err(|fault| unreached(&fault, writes))?;
         if !response.is_success() {
-            let again = match self.doubted(base, self.failure(base, &url, &response), spare).await {
+            let again = match self.probed(base, self.failure(base, &url, &response), spare).await {
                 Ok(again) => again,
                 Err(failure) => return Err(self.explained(base, failure).await),
             };
-            response = self.world.sent(again).await.map_err(|fault| unreached(&fault, writes))?;
+            response = self.environment.sent(again).await.map_err(|fault| unreached(&fault, writes))?;
             if !response.is_success() {
                 return Err(self.explained(base, self.failure(base, &url, &response)).await);
             }
@@ -328,7 +328,7 @@ impl Run<'_> {
     }
 
     fn failure(&self, base: &str, url: &str, response: &HttpResponse) -> CallFailure {
-        let places = &*self.world.places;
+        let places = &*self.environment.places;
         redirect(places, url, response).unwrap_or_else(|| places.failure(base, response))
     }
 }
