@@ -107,8 +107,8 @@ pub fn serve(options: Options, operators: &Arc<dyn OperatorEndpoints>) -> Result
     let gateway = Arc::new(Gateway::new(standing, door, addrs.clone(), outside)?);
     serving.serve(first);
     beside.serve();
-    let trust = Trust::default();
-    let client = || Client::new(client_limits(&config), trust.clone());
+    let first_client = Client::new(client_limits(&config), Trust::default());
+    let client = || first_client.sibling();
     let (ready, sources) = (Mutex::new(Some(ready)), Mutex::new(Some(Sources { origin, kept, tls })));
     let barrier = ShutdownBarrier::new(shards, serving.limits.clone());
     let outcome = runtime::run(kind, threads, &stop, |shard| {

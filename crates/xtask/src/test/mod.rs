@@ -14,6 +14,9 @@ use std::time::{Duration, Instant};
 
 /// The number of lines from the end of a failed step's log that are shown, and the most failures that are shown.
 const SHOWN_LINES: usize = 150;
+/// The most failures of a step that are repeated at the very end, and the longest part of each, in characters.
+const REPEATED: usize = 12;
+const REPEATED_CHARS: usize = 400;
 /// The number of lines before the first failure that are shown.
 const LINES_BEFORE: usize = 20;
 
@@ -30,12 +33,15 @@ struct Done {
     name: &'static str,
     tally: Tally,
     took: Duration,
+    /// The first failures, shortened.
+    failures: Vec<String>,
 }
 
 impl Done {
     /// The outcome of a step whose own code panicked; the panic message is on the terminal.
     fn panicked(name: &'static str) -> Self {
-        Self { name, tally: Tally::one(false), took: Duration::ZERO }
+        let failures = vec!["the step itself panicked".to_owned()];
+        Self { name, tally: Tally::one(false), took: Duration::ZERO, failures }
     }
 }
 
@@ -75,7 +81,8 @@ fn run_steps(steps: &[Step]) -> Vec<Done> {
             scope.spawn(|| {
                 let started = Instant::now();
                 let good = context.install();
-                Done { name: "install", tally: Tally::one(good), took: started.elapsed() }
+                let failures = if good { Vec::new() } else { vec!["the installation failed".to_owned()] };
+                Done { name: "install", tally: Tally::one(good), took: started.elapsed(), failures }
             })
         });
         let (mut build_failed, mut ahead) = (false, None);
@@ -136,17 +143,29 @@ fn run_step(step: &Step, context: &Context, build_failed: bool) -> Done {
     }
     report.extend(why.iter().flat_map(|why| ["      ", why, "\n"]));
     print!("{report}");
-    Done { name: step.name, tally, took }
+    let text = log.map(|log| log.text()).unwrap_or_default();
+    let failures = if tally.failed == 0 { Vec::new() } else { repeated(&text, why) };
+    Done { name: step.name, tally, took, failures }
+}
+
+/// Returns the failures of a step for the end of the whole output, which is often all that is kept of it.
+fn repeated(text: &str, why: Option<String>) -> Vec<String> {
+    let failures = text.lines().filter(|line| is_failure(line)).take(REPEATED);
+    failures.map(|line| line.chars().take(REPEATED_CHARS).collect()).chain(why).collect()
+}
+
+/// Returns true for the line with which a step's log tells a failure.
+fn is_failure(line: &str) -> bool {
+    ["FAIL ", "not ok "].iter().any(|word| line.trim_start().starts_with(word))
 }
 
 /// The lines of a failed step's log that are shown: first the failures, then what preceded the first one, then the end.
 fn shown_of(text: &str) -> Vec<&str> {
     let lines: Vec<&str> = text.lines().collect();
-    let failed = |line: &&str| ["FAIL ", "not ok "].iter().any(|word| line.starts_with(word));
-    let first = lines.iter().position(failed);
+    let first = lines.iter().position(|line| is_failure(line));
     let before = first.map_or(&[][..], |first| &lines[first.saturating_sub(LINES_BEFORE)..=first]);
     let end = &lines[lines.len().saturating_sub(SHOWN_LINES)..];
-    let failures = lines.iter().copied().filter(failed).take(SHOWN_LINES);
+    let failures = lines.iter().copied().filter(|line| is_failure(line)).take(SHOWN_LINES);
     failures
         .chain(["before the first failure:"])
         .chain(before.iter().copied())
@@ -158,18 +177,23 @@ fn shown_of(text: &str) -> Vec<&str> {
 fn summary(done: &[Done], took: Duration) -> bool {
     let mut total = Tally::default();
     println!("\n{:<18} {:>7} {:>7} {:>9}", "step", "passed", "failed", "seconds");
-    for Done { name, tally, took } in done {
+    for Done { name, tally, took, .. } in done {
         println!("{name:<18} {:>7} {:>7} {:>9.1}", tally.passed, tally.failed, took.as_secs_f64());
         total += *tally;
     }
     println!("{:<18} {:>7} {:>7} {:>9.1}\n", "all", total.passed, total.failed, took.as_secs_f64());
+    for Done { name, failures, .. } in done {
+        for failure in failures {
+            println!("{name}: {failure}");
+        }
+    }
     println!("{} passed, {} failed", total.passed, total.failed);
     total.good()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::shown_of;
+    use super::{repeated, shown_of};
 
     #[test]
     fn the_failures_of_a_long_log_are_shown_first() {
@@ -180,5 +204,13 @@ mod tests {
             ["not ok b: why", "before the first failure:", "== a", "Traceback", "not ok b: why"]
         );
         assert_eq!(shown.len(), 6 + super::SHOWN_LINES);
+    }
+
+    #[test]
+    fn the_end_repeats_the_first_failures_in_short() {
+        let log = format!("ok a\n   FAIL [1 s] b\n{}", format!("not ok {}\n", "x".repeat(1_000)).repeat(20));
+        let shown = repeated(&log, Some("why".to_owned()));
+        assert_eq!((shown.len(), shown[0].as_str(), shown[12].as_str()), (13, "   FAIL [1 s] b", "why"));
+        assert_eq!(shown[1].len(), super::REPEATED_CHARS);
     }
 }

@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::Response;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 
@@ -25,6 +26,18 @@ pub(super) enum BodySource {
     /// HTTP/1.1: the connection, and the time for which it may be kept afterwards; `None` once the body is over.
     Http1(Option<(Box<Link>, Option<Duration>)>),
     Http2(Incoming),
+}
+
+/// An answer's head, and the source of its body.
+pub(super) struct AnswerParts {
+    pub(super) response: Response<()>,
+    pub(super) source: BodySource,
+}
+
+impl AnswerParts {
+    pub(super) fn with(self, share: OriginShare) -> Response<ResponseBody> {
+        self.response.map(|()| ResponseBody::new(self.source, share))
+    }
 }
 
 impl ResponseBody {
@@ -74,7 +87,12 @@ impl Body for ResponseBody {
                 let polled = link.poll_piece(cx);
                 match &polled {
                     // If the body has failed, it is over as well.
-                    Poll::Ready(Some(Err(_))) => *held = None,
+                    Poll::Ready(Some(Err(error))) => {
+                        *held = None;
+                        if error.is_loss() {
+                            self.share.lose();
+                        }
+                    }
                     Poll::Ready(_) => self.release(),
                     Poll::Pending => {}
                 }

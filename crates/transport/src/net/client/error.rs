@@ -29,6 +29,13 @@ pub enum WireError {
     Body(io::Error),
 }
 
+impl WireError {
+    /// Returns true if an HTTP/1.1 connection broke before the end of the answer.
+    pub(super) fn is_loss(&self) -> bool {
+        matches!(self, Self::Io(_) | Self::Http1(Http1Error::Incomplete))
+    }
+}
+
 /// The reason why there is no answer. Each message names the host and suggests a fix, if there is one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

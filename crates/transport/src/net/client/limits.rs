@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use super::public::Reach;
 
+/// The maximum number of origins that a client caches by URL; above it, origins without connections are removed.
+pub(super) const MOST_ORIGINS: usize = 256;
+
 /// Limits on the resources that one origin may use; each client (and therefore each shard) applies them separately.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientLimits {

@@ -14,6 +14,7 @@
 //! | `tcp`, `tunnel`, `stream` | the steps of connecting: TCP to a host, a tunnel through a proxy; the byte stream |
 //! | `route` | the proxy and the TLS settings for reaching an origin |
 //! | `link` | one HTTP/1.1 connection |
+//! | `losses` | the connections that were lost in the middle of a request, of all threads |
 //! | [`http1`] | HTTP/1.1 as bytes: requests written, answers read |
 //! | `request_body` | a request's body: bytes, or pieces that are sent as they become available |
 //! | `answer` | an answer's body, which returns the connection to the pool |
@@ -30,6 +31,7 @@ mod error;
 pub mod http1;
 mod limits;
 mod link;
+mod losses;
 mod origin;
 mod pool;
 mod public;
@@ -45,7 +47,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::uri::{Authority, Scheme};
 use http::{HeaderName, HeaderValue, Request, Response, Uri};
 use tokio::time::{Instant, timeout_at};
 
@@ -61,9 +62,9 @@ pub use tls::{TlsFileError, TlsFiles, Trust};
 pub use tunnel::ProxyFailure;
 
 use http1::TemplatedRequest;
-
-/// The maximum number of origins that are cached by URL; above it, origins without connections are removed.
-const MOST_ORIGINS: usize = 256;
+use limits::MOST_ORIGINS;
+use losses::Losses;
+use route::OriginKey;
 
 /// An HTTP client with its connections. Clones share the connections.
 #[derive(Clone)]
@@ -72,11 +73,9 @@ pub struct Client(Arc<ClientShared>);
 struct ClientShared {
     limits: Mutex<ClientLimits>,
     trust: Trust,
+    losses: Arc<Losses>,
     origins: Mutex<HashMap<OriginKey, Arc<origin::OriginState>>>,
 }
-
-/// The properties that requests over the same connections have in common.
-type OriginKey = (Scheme, Authority, Protocol, Route);
 
 /// One origin of a [`Client`], resolved once. Keep it for repeated requests to the same upstream.
 #[derive(Clone)]
@@ -97,7 +96,18 @@ impl std::fmt::Debug for Origin {
 impl Client {
     /// Creates a client without connections. The authorities in `trust` are loaded with the first `https` request.
     pub fn new(limits: ClientLimits, trust: Trust) -> Self {
-        Self(Arc::new(ClientShared { limits: Mutex::new(limits), trust, origins: Mutex::default() }))
+        Self::with(limits, trust, Arc::default())
+    }
+
+    /// Creates a client with the same settings for another thread. It has connections of its own, and does not use them any more
+    /// after this client has lost one to the same origin in the middle of a request.
+    #[must_use]
+    pub fn sibling(&self) -> Self {
+        Self::with(self.limits(), self.0.trust.clone(), self.0.losses.clone())
+    }
+
+    fn with(limits: ClientLimits, trust: Trust, losses: Arc<Losses>) -> Self {
+        Self(Arc::new(ClientShared { limits: Mutex::new(limits), trust, losses, origins: Mutex::default() }))
     }
 
     fn limits(&self) -> ClientLimits {
@@ -133,7 +143,8 @@ impl Client {
         if origins.len() >= MOST_ORIGINS {
             origins.retain(|_, origin| Arc::strong_count(origin) > 1 || !origin.is_cold());
         }
-        let made = origin::OriginState::new(url, protocol, self.limits(), (route, &self.0.trust))?;
+        let shared = (route, &self.0.trust, self.0.losses.of(&key));
+        let made = origin::OriginState::new(url, protocol, self.limits(), shared)?;
         let made = Arc::new(made);
         origins.insert(key, made.clone());
         Ok(Origin(made))

@@ -13,11 +13,12 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
-use super::answer::{BodySource, ResponseBody};
+use super::answer::{AnswerParts, BodySource, ResponseBody};
 use super::connect::{ConnectTarget, Trusts};
 use super::error::ClientError;
 use super::http1::{AbsoluteForm, HeadLimits, Template, TemplatedRequest};
 use super::link::{Link, Unanswered};
+use super::losses::LossCount;
 use super::pool::{IdleLink, Pool};
 use super::public::Reach;
 use super::request_body::RequestBody;
@@ -46,6 +47,7 @@ pub(super) struct OriginState {
     /// The TLS settings for the origin, and those for a proxy.
     trust: Trust,
     proxy_trust: Trust,
+    losses: LossCount,
     /// The absolute form, if a proxy forwards the requests; `None` if they go to the origin directly or through a
     /// tunnel.
     proxied: Option<AbsoluteForm>,
@@ -66,7 +68,7 @@ enum ConnectionChoice {
 /// The resources of the origin that a running request holds.
 pub(super) struct OriginShare {
     pub(super) origin: Arc<OriginState>,
-    /// The [`Trust::generation`] when the request began; the request's connection is not older.
+    /// The [`OriginState::generation`] when the request began; the request's connection is not older.
     generation: u64,
     _permit: OwnedSemaphorePermit,
 }
@@ -76,7 +78,7 @@ impl OriginState {
         uri: &Uri,
         protocol: Protocol,
         limits: ClientLimits,
-        (route, trust): (&Route, &Trust),
+        (route, trust, losses): (&Route, &Trust, LossCount),
     ) -> Result<Self, ClientError> {
         // HTTP/2 by prior knowledge needs the whole connection. A proxy that passes on requests resolves the host itself, so
         // hosts whose addresses are checked need a tunnel to the checked address.
@@ -102,6 +104,7 @@ impl OriginState {
             limits,
             trust: route.trust.as_ref().unwrap_or(trust).clone(),
             proxy_trust: trust.clone(),
+            losses,
             head: HeadLimits { lines: limits.max_headers, bytes: limits.max_header_bytes.max(LEAST_HEADER) },
             pool: Mutex::default(),
             dialing: tokio::sync::Mutex::default(),
@@ -119,6 +122,12 @@ impl OriginState {
 
     pub(super) fn name(&self) -> &str {
         self.target.name()
+    }
+
+    /// Returns a number that grows whenever the existing connections must not be used again: the TLS settings have changed, or a
+    /// connection was lost in the middle of a request, so that the others may be about to end.
+    fn generation(&self) -> u64 {
+        self.trust.generation().wrapping_add(self.losses.get())
     }
 
     /// Returns true if connections were made, and all of them led to addresses outside the public network.
@@ -141,7 +150,7 @@ impl OriginState {
             Ok(permit) => permit,
             Err(_) => Box::pin(self.permit()).await?,
         };
-        let generation = self.trust.generation();
+        let generation = self.generation();
         let share = OriginShare { _permit: permit, origin: self.clone(), generation };
         let way = match self.pooled(replay, generation) {
             Some(way) => way,
@@ -157,6 +166,9 @@ impl OriginState {
         let is_kept = matches!(ask.body, RequestBody::Whole(_));
         let safe = !failed.sent || (replay == Replay::Always && is_kept);
         let failed = ClientError::http(self.name(), failed.sent, failed.error);
+        if matches!(&failed, ClientError::Closed { sent: true, source, .. } if source.is_loss()) {
+            self.losses.add();
+        }
         if !(may_retry && safe && matches!(failed, ClientError::Closed { .. })) {
             return Err(failed);
         }
@@ -237,7 +249,7 @@ impl OriginState {
 
     async fn connect(self: &Arc<Self>, http2: bool) -> Result<ConnectionChoice, ClientError> {
         let limits = ClientLimits { connect_timeout: self.connect_timeout(), ..self.limits };
-        let generation = self.trust.generation();
+        let generation = self.generation();
         let (wire, agreed) = self.target.connect(&self.trusts(), http2, &limits).await?;
         if self.protocol != Protocol::Http2 && !agreed {
             self.pool().alpn_http1 = true;
@@ -261,9 +273,9 @@ impl OriginState {
             }
         });
         let mut pool = self.pool();
-        pool.begin(self.trust.generation());
-        // A connection that was opened with older TLS files serves only this request.
-        if generation == self.trust.generation() {
+        pool.begin(self.generation());
+        // A connection of an older generation serves only this request.
+        if generation == self.generation() {
             pool.share(sender.clone(), Instant::now());
             self.start_sweeping(&mut pool);
         }
@@ -313,7 +325,7 @@ impl OriginState {
     }
 
     fn give_back(self: &Arc<Self>, mut link: Box<Link>, keep: Option<Duration>, generation: u64) {
-        if !link.rest() || generation != self.trust.generation() {
+        if !link.rest() || generation != self.generation() {
             return;
         }
         let now = Instant::now();
@@ -345,7 +357,7 @@ impl OriginState {
     fn sweep(&self) -> bool {
         let now = Instant::now();
         let mut pool = self.pool();
-        pool.begin(self.trust.generation());
+        pool.begin(self.generation());
         pool.sweeping = pool.tidy(now, self.limits.idle_timeout);
         pool.sweeping
     }
@@ -361,6 +373,11 @@ impl OriginShare {
     pub(super) fn give_back(&self, link: Box<Link>, keep: Option<Duration>) {
         self.origin.give_back(link, keep, self.generation);
     }
+
+    /// Notes that the connection was lost before the end of the answer.
+    pub(super) fn lose(&self) {
+        self.origin.losses.add();
+    }
 }
 
 async fn sweep(origin: Weak<OriginState>, pause: Duration) {
@@ -372,18 +389,6 @@ async fn sweep(origin: Weak<OriginState>, pause: Duration) {
         if !origin.upgrade().is_some_and(|origin| origin.sweep()) {
             return;
         }
-    }
-}
-
-/// An answer's head, and the source of its body.
-struct AnswerParts {
-    response: Response<()>,
-    source: BodySource,
-}
-
-impl AnswerParts {
-    fn with(self, share: OriginShare) -> Response<ResponseBody> {
-        self.response.map(|()| ResponseBody::new(self.source, share))
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Pool {
     pub(super) alpn_http1: bool,
     /// True while a task removes connections that have been idle for too long.
     pub(super) sweeping: bool,
-    /// The [`Trust::generation`](super::Trust::generation) of the connections.
+    /// The generation of the connections, which the origin counts.
     generation: u64,
 }
 
@@ -37,7 +37,7 @@ struct SharedHttp2 {
 }
 
 impl Pool {
-    /// Drops the connections from before the latest change of the TLS settings.
+    /// Drops the connections of older generations.
     pub(super) fn begin(&mut self, generation: u64) {
         if self.generation < generation {
             self.idle.clear();

@@ -4,8 +4,13 @@
 use std::sync::{Arc, LazyLock};
 
 use config::forward_proxy::{EnvironmentProxies, ForwardProxy, UnusableProxy};
+use http::uri::{Authority, Scheme};
 
+use super::limits::Protocol;
 use super::tls::Trust;
+
+/// The properties that requests over the same connections have in common.
+pub(super) type OriginKey = (Scheme, Authority, Protocol, Route);
 
 /// The proxies that this process's environment names.
 static ENVIRONMENT: LazyLock<EnvironmentProxies> =

@@ -15,7 +15,7 @@ use crate::net::{
     Client, ClientError, ClientLimits, Origin, Protocol, Relay, Replay, ResponseBody, Stop, Trust,
 };
 
-const HI: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi";
+pub(super) const HI: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi";
 
 fn origin(addr: SocketAddr, limits: ClientLimits, protocol: Protocol) -> Origin {
     let url = format!("http://{addr}/").parse().unwrap();
@@ -26,7 +26,7 @@ fn plain(addr: SocketAddr) -> Origin {
     origin(addr, ClientLimits::default(), Protocol::Auto)
 }
 
-fn post(body: &'static str) -> Request<Bytes> {
+pub(super) fn post(body: &'static str) -> Request<Bytes> {
     Request::post("/mcp?x=1").body(Bytes::from(body)).unwrap()
 }
 
@@ -35,22 +35,22 @@ async fn text(response: Response<ResponseBody>) -> String {
     String::from_utf8(body.to_vec()).unwrap()
 }
 
-async fn asked(origin: &Origin, body: &'static str) -> String {
+pub(super) async fn asked(origin: &Origin, body: &'static str) -> String {
     text(timeout(LONG, origin.request(post(body))).await.expect("in time").unwrap()).await
 }
 
 /// The address of an upstream, and the listener on which the test itself answers as this upstream.
-async fn raw() -> (SocketAddr, TcpListener) {
+pub(super) async fn raw() -> (SocketAddr, TcpListener) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     (listener.local_addr().unwrap(), listener)
 }
 
-async fn accept(listener: &TcpListener) -> TcpStream {
+pub(super) async fn accept(listener: &TcpListener) -> TcpStream {
     timeout(LONG, listener.accept()).await.expect("a connection in time").unwrap().0
 }
 
 /// Reads one request without examining it: its head, and a body of `body` bytes.
-async fn read_request(stream: &mut TcpStream, body: usize) -> String {
+pub(super) async fn read_request(stream: &mut TcpStream, body: usize) -> String {
     timeout(LONG, async {
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {

@@ -6,6 +6,7 @@ mod bodies;
 mod identified;
 mod judging;
 mod local;
+mod losing;
 mod peering;
 mod proxying;
 mod reaching;

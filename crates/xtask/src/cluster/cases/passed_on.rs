@@ -82,6 +82,10 @@ fn with_own_processes(rig: &mut Rig<'_>) -> Result<(Upstream, Vec<Arc<Client>>),
     entry["affinity"] = json!("session");
     rig.start_passing_on(&json!({ "kid": entry }))?;
     let clients = clients(rig, 6, &session_eras())?;
+    // The first call of a session decides which replica has its process. Balancers could bring all of them to one replica.
+    for (client, address) in clients.iter().zip(rig.addresses().into_iter().cycle()) {
+        client.resumed(address).call("kid__write", json!({}), SOON).text()?;
+    }
     Ok((kid, clients))
 }
 
@@ -130,10 +134,14 @@ const LONG_CALL: u64 = 6000;
 fn lost_store(rig: &mut Rig<'_>) -> Result<String, String> {
     let (kid, clients) = with_own_processes(rig)?;
     let homes = processes(&kid, &nonces(&clients, CALLS)?)?;
+    // Two of three calls of each session are passed on.
+    let doors =
+        clients.iter().flat_map(|client| rig.addresses().into_iter().map(|door| client.resumed(door)));
+    let doors: Vec<_> = doors.collect();
     let (replicas, store) = (&rig.replicas, &mut rig.store);
     let before = passed_on(replicas);
     thread::scope(|scope| {
-        let calls: Vec<_> = clients
+        let calls: Vec<_> = doors
             .iter()
             .map(|client| scope.spawn(|| client.call("kid__late", json!({ "ms": LONG_CALL }), SOON)))
             .collect();
