@@ -1,21 +1,34 @@
 //! The connections that upstreams have closed in the middle of a request, counted for all threads together. When a process
-//! ends, the system closes its connections one after another, so the others still look open for a moment: a request on
-//! one of them would be lost as well. This module must not know how connections are kept.
+//! ends, the system closes its connections one after another, often its listening socket last. So for a moment the other
+//! connections still look open, and new ones are even accepted: a request on one of them would be lost as well. This module
+//! must not know how connections are kept.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use super::limits::MOST_ORIGINS;
+use tokio::time::sleep;
+
+use super::limits::{MOST_ORIGINS, Replay};
 use super::route::OriginKey;
+
+/// The time after a loss within which a process that ends has closed its listening socket, too.
+const SETTLING: Duration = Duration::from_millis(100);
 
 /// The counts of all origins of a client and its siblings.
 #[derive(Default)]
 pub(super) struct Losses(Mutex<HashMap<OriginKey, LossCount>>);
 
-/// The number of connections to one origin that were lost in the middle of a request. Clones share the number.
+/// The connections to one origin that were lost in the middle of a request. Clones share the count.
 #[derive(Clone, Default)]
-pub(super) struct LossCount(Arc<AtomicU64>);
+pub(super) struct LossCount(Arc<LossState>);
+
+#[derive(Default)]
+struct LossState {
+    count: AtomicU64,
+    last: Mutex<Option<Instant>>,
+}
 
 impl Losses {
     /// Returns the count of this origin. Counts that no other origin uses are removed above [`MOST_ORIGINS`].
@@ -31,11 +44,24 @@ impl Losses {
 impl LossCount {
     /// Counts a lost connection.
     pub(super) fn add(&self) {
-        self.0.fetch_add(1, Ordering::AcqRel);
+        *self.0.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        self.0.count.fetch_add(1, Ordering::AcqRel);
     }
 
     /// Returns the number of lost connections.
     pub(super) fn get(&self) -> u64 {
-        self.0.load(Ordering::Acquire)
+        self.0.count.load(Ordering::Acquire)
+    }
+
+    /// After a loss, waits until a process that ends is gone, so that a new connection leads to one that stays. A request that
+    /// may be sent twice does not wait.
+    pub(super) async fn settled(&self, replay: Replay) {
+        if replay == Replay::Always {
+            return;
+        }
+        let last = *self.0.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pause) = last.and_then(|last| SETTLING.checked_sub(last.elapsed())) {
+            sleep(pause).await;
+        }
     }
 }

@@ -152,7 +152,11 @@ impl OriginState {
         };
         let generation = self.generation();
         let share = OriginShare { _permit: permit, origin: self.clone(), generation };
-        let way = match self.pooled(replay, generation) {
+        let pooled = self.pooled(replay, generation);
+        if pooled.is_none() {
+            Box::pin(self.losses.settled(replay)).await;
+        }
+        let way = match pooled {
             Some(way) => way,
             None => Box::pin(self.dial()).await?,
         };
@@ -243,14 +247,11 @@ impl OriginState {
         }
     }
 
-    fn trusts(&self) -> Trusts<'_> {
-        Trusts { origin: &self.trust, proxy: &self.proxy_trust }
-    }
-
     async fn connect(self: &Arc<Self>, http2: bool) -> Result<ConnectionChoice, ClientError> {
         let limits = ClientLimits { connect_timeout: self.connect_timeout(), ..self.limits };
+        let trusts = Trusts { origin: &self.trust, proxy: &self.proxy_trust };
         let generation = self.generation();
-        let (wire, agreed) = self.target.connect(&self.trusts(), http2, &limits).await?;
+        let (wire, agreed) = self.target.connect(&trusts, http2, &limits).await?;
         if self.protocol != Protocol::Http2 && !agreed {
             self.pool().alpn_http1 = true;
             return Ok(ConnectionChoice::Fresh(Link::new(wire, self.head)));

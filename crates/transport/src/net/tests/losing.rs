@@ -1,5 +1,7 @@
 //! Connections that are lost in the middle of a request.
 
+use bytes::Bytes;
+use http::Request;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, timeout};
@@ -71,4 +73,26 @@ async fn after_a_lost_connection_no_thread_uses_the_others() {
             assert_eq!(tokio::join!(asked(origin, "y"), fresh).0, "hi", "a new connection");
         }
     }
+}
+
+/// The listening socket of a process that ends may be closed last: it still accepts connections that nobody will serve.
+#[tokio::test]
+async fn after_a_lost_connection_only_requests_that_may_be_repeated_connect_at_once() {
+    let (addr, listener) = raw().await;
+    let client = Client::new(ClientLimits::default(), Trust::default());
+    let origin = client.origin(&format!("http://{addr}/").parse().unwrap(), Protocol::Auto).unwrap();
+    let breaking = async { read_request(&mut accept(&listener).await, 1).await };
+    let (_, lost) = tokio::join!(breaking, timeout(LONG, origin.request(post("x"))));
+    lost.expect("in time").expect_err("no answer");
+    let reading = Request::get("/mcp").body(Bytes::new()).unwrap();
+    let first_come = async {
+        let mut link = accept(&listener).await;
+        assert!(read_request(&mut link, 0).await.starts_with("get "), "reading need not wait");
+        link.write_all(HI).await.unwrap();
+        drop(listener);
+    };
+    let (unsent, read, ()) = tokio::join!(origin.request(post("y")), origin.request(reading), first_come);
+    read.unwrap();
+    let refused = unsent.expect_err("nobody listens");
+    assert!(refused.is_unsent(), "{refused}");
 }
