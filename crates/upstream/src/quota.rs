@@ -129,18 +129,22 @@ impl Quota {
     /// Takes a permit.
     pub fn take(self: &Arc<Self>, holder: Holder) -> Result<Permit, QuotaError> {
         let max = self.max.load(Ordering::Relaxed);
-        let mut held = self.held.lock();
-        let own = held.by.get(&holder).copied().unwrap_or(0);
+        let mut guard = self.held.lock();
+        let held = &mut *guard;
+        let own = held.by.get_mut(&holder);
         let share = (max / SHARE).max(1);
-        if holder.has_share() && own >= share {
+        if holder.has_share() && own.as_ref().is_some_and(|own| **own >= share) {
             return Err(QuotaError::Own(holder, share));
         }
         if held.all >= max {
             return Err(QuotaError::Whole(max));
         }
         held.all += 1;
-        held.by.insert(holder.clone(), own + 1);
-        drop(held);
+        match own {
+            Some(own) => *own += 1,
+            None => drop(held.by.insert(holder.clone(), 1)),
+        }
+        drop(guard);
         Ok(Permit { quota: self.clone(), holder })
     }
 

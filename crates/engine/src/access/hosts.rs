@@ -2,6 +2,7 @@
 //! rebinding). This module must not know requests.
 
 use std::net::IpAddr;
+use std::sync::OnceLock;
 
 /// The names by which this server may be addressed, and the origins of web pages that may call it.
 #[derive(Debug)]
@@ -10,19 +11,38 @@ pub struct Hosts {
     loopback: bool,
     names: Vec<String>,
     origins: Vec<String>,
+    /// The names under which the first requests came, as the clients wrote them. Almost all requests name one of them.
+    known: [OnceLock<Box<str>>; REMEMBERED],
 }
+
+/// The maximum number of names that are remembered.
+const REMEMBERED: usize = 4;
 
 impl Hosts {
     /// Creates the check. `loopback` is true if all listeners are on loopback addresses; `hosts` and `origins` are the configured
     /// lists.
     pub fn new(loopback: bool, hosts: &[String], origins: &[String]) -> Self {
         let lower = |list: &[String]| list.iter().map(|item| item.to_ascii_lowercase()).collect();
-        Self { loopback, names: lower(hosts), origins: lower(origins) }
+        Self { loopback, names: lower(hosts), origins: lower(origins), known: Default::default() }
+    }
+
+    /// Returns true if [`Self::knows`] has already accepted this host, with this port. It is a short cut: false says nothing.
+    pub fn has_known(&self, host: &str) -> bool {
+        self.known.iter().map_while(OnceLock::get).any(|known| **known == *host)
     }
 
     /// Returns true if a request to this host (in lower case) is addressed to this server; the port does not
     /// matter.
     pub fn knows(&self, host: &str) -> bool {
+        let is_known = self.is_served(host);
+        if is_known && !self.has_known(host) {
+            // If all places are taken, the name is not remembered.
+            let _ = self.known.iter().find(|place| place.get().is_none()).map(|place| place.set(host.into()));
+        }
+        is_known
+    }
+
+    fn is_served(&self, host: &str) -> bool {
         let name = without_port(host);
         // The most frequent names are checked before a name is parsed.
         if matches!(name, "localhost" | "127.0.0.1" | "[::1]")
@@ -98,6 +118,16 @@ mod tests {
         }
         assert!(Hosts::new(false, &[], &[]).knows("10.0.0.1:8808"));
         assert!(!Hosts::new(false, &[], &[]).knows("evil.example"));
+    }
+
+    #[test]
+    fn the_first_accepted_hosts_are_remembered_and_no_others() {
+        let hosts = Hosts::new(true, &[], &[]);
+        assert!(!hosts.knows("evil.example") && !hosts.has_known("evil.example"));
+        let ports = (1..=REMEMBERED + 1).map(|port| format!("localhost:{port}")).collect::<Vec<_>>();
+        assert!(ports.iter().all(|host| !hosts.has_known(host) && hosts.knows(host)));
+        assert_eq!(ports.iter().filter(|host| hosts.has_known(host)).count(), REMEMBERED);
+        assert!(!hosts.has_known("localhost") && !hosts.has_known(""));
     }
 
     #[test]

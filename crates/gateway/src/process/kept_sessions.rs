@@ -11,6 +11,7 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use store::sessions::{SessionEnd, SessionKey, SessionRow, StoredSessions};
 
 use crate::session::kept::{RowSource, SessionStore, millis, now_ms};
+use crate::session::random_key::RandomKeyHash;
 
 /// The minimum time between two writes; if several changes occur in between, only the last state is stored.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -30,7 +31,7 @@ struct SessionsFile {
 
 #[derive(Default)]
 struct UnwrittenSessions {
-    rows: HashMap<SessionKey, Unwritten>,
+    rows: HashMap<SessionKey, Unwritten, RandomKeyHash>,
     is_over: bool,
 }
 

@@ -17,7 +17,7 @@ impl Session {
     /// Calls [`Session::follow`] if the session's view was made under rules that are no longer in force.
     pub(crate) fn keep_up(self: &Arc<Self>, context: &Arc<SessionContext>) {
         let regime = context.egress.snapshot().regime;
-        if self.view.load().as_ref().is_some_and(|view| view.regime < regime) {
+        if self.is_outdated(regime) {
             self.follow(context);
         }
     }
@@ -29,7 +29,7 @@ impl Session {
         let Some(old) = self.view().filter(is_over) else { return };
         let views = &context.view.state.views;
         let new = views.get_now(&context.view, self.profile, self.client.class(), &self.identity);
-        self.view.store(Some(new.clone()));
+        self.show(new.clone());
         let view = new.view();
         let is_changed = |one: &Followed| {
             ReloadedServer::of(context, self.profile, &one.upstream) == ReloadedServer::Replaced

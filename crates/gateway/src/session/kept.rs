@@ -12,6 +12,8 @@ use proto::era::Era;
 use proto::json::quote;
 use store::sessions::{OpenRow, SessionKey, SessionRow};
 
+use super::random_key::RandomKeyHash;
+
 /// The maximum number of ended sessions that are remembered in memory. A store can remember more.
 const MOST_ENDED: usize = 1 << 16;
 
@@ -69,7 +71,7 @@ impl KeptState {
 #[derive(Default)]
 pub(crate) struct EndedSessions {
     order: VecDeque<SessionKey>,
-    all: HashSet<SessionKey>,
+    all: HashSet<SessionKey, RandomKeyHash>,
 }
 
 impl EndedSessions {

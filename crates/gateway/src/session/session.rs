@@ -3,7 +3,6 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use config::Limits;
 use engine::session::Asks;
@@ -63,7 +62,7 @@ pub struct Session {
     pub client: SessionClient,
     /// The channel through which the client is reached.
     pub channel: ClientChannel,
-    pub(crate) view: ArcSwapOption<ViewCell>,
+    view: Mutex<Option<Arc<ViewCell>>>,
     pub(crate) links: SessionLinks,
     /// The open questions to the client.
     pub asks: Mutex<Asks<QuestionOrigin>>,
@@ -112,7 +111,7 @@ impl Session {
             identity,
             client: SessionClient::new(era, hello),
             channel,
-            view: ArcSwapOption::empty(),
+            view: Mutex::new(None),
             links: SessionLinks::default(),
             asks: Mutex::new(Asks::new(MAX_ASKS, limits.request_state_lifetime, process)),
             requests: OpenRequests::new(limits.calls_per_session),
@@ -139,7 +138,7 @@ impl Session {
             .views
             .get(context, self.profile, self.client.class(), &self.identity, learner)
             .await;
-        self.view.store(Some(cell.clone()));
+        self.show(cell.clone());
         cell
     }
 
@@ -152,7 +151,17 @@ impl Session {
 
     /// Returns the session's view, once it has been found.
     pub(crate) fn view(&self) -> Option<Arc<ViewCell>> {
-        self.view.load_full()
+        self.view.lock().clone()
+    }
+
+    /// Sets the session's view.
+    pub(super) fn show(&self, view: Arc<ViewCell>) {
+        *self.view.lock() = Some(view);
+    }
+
+    /// Returns true if the session's view was made under older rules than those of this number.
+    pub(super) fn is_outdated(&self, regime: u64) -> bool {
+        self.view.lock().as_ref().is_some_and(|view| view.regime < regime)
     }
 
     /// Sets the session's log level, and sends it to the open links.

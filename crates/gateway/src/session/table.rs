@@ -4,34 +4,14 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::RwLock;
 use upstream::quota::{Permit, Quota, QuotaError, Throttle};
 
+use super::random_key::RandomKeyHash;
 use crate::admission::identity::Identity;
-
-/// A hasher that uses the last bytes of an id, which are random and which clients cannot choose. The first bytes
-/// only identify a key.
-#[derive(Default)]
-struct LastBytes(u64);
-
-impl Hasher for LastBytes {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes.iter().rev().take(8) {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    fn finish(&self) -> u64 {
-        // The table also uses the upper bits of the hash, and different letters differ in few of these.
-        self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-    }
-}
-
-type ByItself = BuildHasherDefault<LastBytes>;
 
 /// The number of sessions that are evicted at once, so a full table is seldom searched.
 const EVICTED_AT_ONCE: usize = 64;
@@ -50,7 +30,7 @@ pub(crate) trait Evictable {
 pub(crate) struct SessionTable<S> {
     quota: Arc<Quota>,
     searches: Throttle,
-    open: RwLock<HashMap<Box<str>, OpenSession<S>, ByItself>>,
+    open: RwLock<HashMap<Box<str>, OpenSession<S>, RandomKeyHash>>,
 }
 
 struct OpenSession<S> {

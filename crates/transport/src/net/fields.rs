@@ -3,12 +3,51 @@
 
 use std::borrow::Cow;
 
-use http::header::{GetAll, HeaderMap, HeaderName, HeaderValue};
+use http::header::{GetAll, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN, TRANSFER_ENCODING};
 
 /// Returns the first line of a field.
 #[inline(never)]
 pub fn field<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h HeaderValue> {
     headers.get(name)
+}
+
+/// The fields by which a request is admitted.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AdmissionFields<'h> {
+    /// `Host`.
+    pub host: FieldLines<'h>,
+    /// `Origin`.
+    pub origin: FieldLines<'h>,
+    /// `Transfer-Encoding`.
+    pub transfer_encoding: FieldLines<'h>,
+}
+
+/// The lines of a field: the first one, and whether there are others.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FieldLines<'h> {
+    /// The value of the first line; `None` if there is no line.
+    pub first: Option<&'h HeaderValue>,
+    /// True if there are several lines.
+    pub is_repeated: bool,
+}
+
+impl<'h> AdmissionFields<'h> {
+    /// Reads the fields in one pass, which costs less than looking up each of them.
+    #[inline(never)]
+    pub fn of(headers: &'h HeaderMap) -> Self {
+        let mut read = Self::default();
+        for (name, value) in headers {
+            let lines = match *name {
+                HOST => &mut read.host,
+                ORIGIN => &mut read.origin,
+                TRANSFER_ENCODING => &mut read.transfer_encoding,
+                _ => continue,
+            };
+            lines.is_repeated = lines.first.is_some();
+            lines.first = lines.first.or(Some(value));
+        }
+        read
+    }
 }
 
 /// Returns all lines of a field.
@@ -75,5 +114,19 @@ mod tests {
             (without_parameters(b"a/b ; c=d"), without_parameters(b"a/b")),
             (&b"a/b"[..], &b"a/b"[..])
         );
+    }
+
+    #[test]
+    fn one_pass_finds_the_first_line_of_each_field_and_its_repetitions() {
+        let mut headers = HeaderMap::new();
+        for (name, value) in
+            [("host", "a"), ("accept", "x"), ("transfer-encoding", "b"), ("host", "c"), ("host", "d")]
+        {
+            headers.append(name, HeaderValue::from_static(value));
+        }
+        let read = AdmissionFields::of(&headers);
+        let lines = [read.host, read.transfer_encoding, read.origin]
+            .map(|lines| (lines.first.and_then(text), lines.is_repeated));
+        assert_eq!(lines, [(Some("a"), true), (Some("b"), false), (None, false)]);
     }
 }

@@ -5,20 +5,20 @@ use engine::access::Hosts;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN,
-    TRANSFER_ENCODING, VARY,
+    VARY,
 };
 use http::{Request, Response, StatusCode, Uri};
-use transport::net::fields::{field, fields, has_field, lower, text};
+use transport::net::fields::{AdmissionFields, FieldLines, field, fields, has_field, lower, text};
 use transport::net::{Body, Incoming};
 
 use super::{answer, header_names};
 
 /// Checks a request's host and origin; returns the origin if the request came from an allowed web page.
 pub fn check(hosts: &Hosts, request: &Request<Incoming>) -> Result<Option<HeaderValue>, Box<Response<Body>>> {
-    check_host(hosts, request)?;
-    let headers = request.headers();
-    let Some(origin) = only(headers, &ORIGIN)? else { return Ok(None) };
-    let host = lower(authority(headers, request.uri()).unwrap_or_default());
+    let fields = AdmissionFields::of(request.headers());
+    admit(hosts, &fields, request.uri())?;
+    let Some(origin) = only(&fields.origin, &ORIGIN)? else { return Ok(None) };
+    let host = lower(authority_of(&fields, request.uri()).unwrap_or_default());
     let text = lower(origin.to_str().unwrap_or("null"));
     if !hosts.knows_origin(&text, &host) {
         let message = format!(
@@ -32,20 +32,24 @@ pub fn check(hosts: &Hosts, request: &Request<Incoming>) -> Result<Option<Header
 
 /// Checks the host to which a request is addressed, and the request's framing.
 pub(super) fn check_host(hosts: &Hosts, request: &Request<Incoming>) -> Result<(), Box<Response<Body>>> {
-    let headers = request.headers();
-    only(headers, &HOST)?;
-    if !is_plainly_framed(headers) {
+    admit(hosts, &AdmissionFields::of(request.headers()), request.uri())
+}
+
+fn admit(hosts: &Hosts, fields: &AdmissionFields<'_>, uri: &Uri) -> Result<(), Box<Response<Body>>> {
+    only(&fields.host, &HOST)?;
+    if !is_plainly_framed(&fields.transfer_encoding) {
         let message = "the `Transfer-Encoding` header must be a single `chunked`: other parsers could see a \
                        different end of this request";
         return Err(Box::new(answer::refusal(StatusCode::BAD_REQUEST, message)));
     }
-    if !names_one_host(headers, request.uri()) {
+    if !names_one_host(fields.host.first, uri) {
         let message = "the `Host` header differs from the host in the request's target; send the same \
                        host in both";
         return Err(Box::new(answer::refusal(StatusCode::BAD_REQUEST, message)));
     }
-    let host = lower(authority(headers, request.uri()).unwrap_or_default());
-    if !hosts.knows(&host) {
+    let host = authority_of(fields, uri).unwrap_or_default();
+    if !hosts.has_known(host) && !hosts.knows(&lower(host)) {
+        let host = lower(host);
         let message = format!(
             "this server does not answer to the host name {host:?}; to allow this name, add it to `allowedHosts` in the \
                  configuration"
@@ -59,14 +63,22 @@ pub(super) fn check_host(hosts: &Hosts, request: &Request<Incoming>) -> Result<(
 /// (absolute form in HTTP/1.1, `:authority` in HTTP/2), or else in its `Host` header (RFC 9112, 3.2.2; RFC 9113,
 /// 8.3.1). All decisions by host use this function.
 pub fn authority<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Option<&'a str> {
-    let target = uri.authority().map(http::uri::Authority::as_str);
-    target.or_else(|| field(headers, &HOST).and_then(text))
+    named_by(uri).or_else(|| field(headers, &HOST).and_then(text))
+}
+
+/// Returns the same as [`authority`], from fields that have been read.
+fn authority_of<'a>(fields: &AdmissionFields<'a>, uri: &'a Uri) -> Option<&'a str> {
+    named_by(uri).or_else(|| fields.host.first.and_then(text))
+}
+
+fn named_by(uri: &Uri) -> Option<&str> {
+    uri.authority().map(http::uri::Authority::as_str)
 }
 
 /// Returns false if the target and `Host` name different hosts. A proxy in front may have based its decision on
 /// either of them.
-fn names_one_host(headers: &HeaderMap, uri: &Uri) -> bool {
-    let (Some(target), Some(host)) = (uri.authority(), field(headers, &HOST)) else { return true };
+fn names_one_host(host: Option<&HeaderValue>, uri: &Uri) -> bool {
+    let (Some(target), Some(host)) = (uri.authority(), host) else { return true };
     let usual = match uri.scheme_str() {
         Some("http") => ":80",
         Some("https") => ":443",
@@ -79,9 +91,9 @@ fn names_one_host(headers: &HeaderMap, uri: &Uri) -> bool {
 
 /// Returns true if the end of the body is unambiguous for every program that reads the request. hyper only requires
 /// that the last encoding in the last header is `chunked`, and refuses the header in HTTP/1.0 and HTTP/2.
-fn is_plainly_framed(headers: &HeaderMap) -> bool {
-    let mut all = fields(headers, &TRANSFER_ENCODING).iter();
-    all.next().is_none_or(|first| first.as_bytes().eq_ignore_ascii_case(b"chunked")) && all.next().is_none()
+fn is_plainly_framed(encoding: &FieldLines<'_>) -> bool {
+    let is_chunked = |first: &HeaderValue| first.as_bytes().eq_ignore_ascii_case(b"chunked");
+    encoding.first.is_none_or(is_chunked) && !encoding.is_repeated
 }
 
 /// Returns the refusal of a request that a foreign page caused a browser to send without an allowed `Origin` (Fetch
@@ -101,15 +113,13 @@ pub fn refuse_foreign_page(headers: &HeaderMap) -> Option<Response<Body>> {
 /// Returns a header that may occur only once. If it occurred twice, another program could use a different value
 /// than Dragoman does.
 fn only<'a>(
-    headers: &'a HeaderMap,
+    lines: &FieldLines<'a>,
     name: &HeaderName,
 ) -> Result<Option<&'a HeaderValue>, Box<Response<Body>>> {
-    let mut all = fields(headers, name).iter();
-    let first = all.next();
-    if all.next().is_some() {
+    if lines.is_repeated {
         return Err(forbidden(&format!("the {name} header occurs twice")));
     }
-    Ok(first)
+    Ok(lines.first)
 }
 
 fn forbidden(message: &str) -> Box<Response<Body>> {
