@@ -1,5 +1,5 @@
-//! Look-ups of header fields and their texts. Most of the program is optimized for size; these look-ups, of which a request
-//! needs many, are compiled here for speed. This module must not know what a field means.
+//! Header fields and their texts. Most of the program is optimized for size; these functions, which a request needs
+//! often, are compiled here for speed. This module must not know what a field means.
 
 use std::borrow::Cow;
 
@@ -62,6 +62,12 @@ pub fn has_field(headers: &HeaderMap, name: &HeaderName) -> bool {
     headers.contains_key(name)
 }
 
+/// Sets a field to a single line.
+#[inline(never)]
+pub fn set(headers: &mut HeaderMap, name: &HeaderName, value: HeaderValue) {
+    headers.insert(name, value);
+}
+
 /// Returns a value as text; `None` if the value has characters other than visible ASCII, spaces and tabs, as
 /// [`HeaderValue::to_str`] has it.
 #[inline(never)]
@@ -104,6 +110,9 @@ mod tests {
         let (accept, host) = (http::header::ACCEPT, http::header::HOST);
         assert_eq!(field(&headers, &accept).and_then(text), Some("a"));
         assert_eq!(fields(&headers, &accept).iter().count(), 2);
+        let mut changed = headers.clone();
+        set(&mut changed, &accept, HeaderValue::from_static("c"));
+        assert_eq!(fields(&changed, &accept).iter().collect::<Vec<_>>(), ["c"]);
         assert!(
             has_field(&headers, &accept) && !has_field(&headers, &host) && field(&headers, &host).is_none()
         );

@@ -9,7 +9,7 @@ use http::header::{
 use http::{Response, StatusCode};
 use proto::era::Era;
 use proto::rpc::{Id, code, error_response};
-use transport::net::Body;
+use transport::net::{Body, fields};
 
 use super::spare;
 
@@ -46,7 +46,7 @@ pub fn message(status: u16, text: Bytes) -> Response<Body> {
 pub(super) fn passing(body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     *response.headers_mut() = spare::take();
-    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    fields::set(response.headers_mut(), &CONTENT_TYPE, JSON);
     response
 }
 

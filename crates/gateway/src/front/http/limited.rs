@@ -11,7 +11,7 @@ use http::header::{HeaderName, HeaderValue, RETRY_AFTER};
 use http::{HeaderMap, Response};
 use proto::era::newest_stateless;
 use proto::rpc::{Frame, FrameKind, Message, code};
-use transport::net::Body;
+use transport::net::{Body, fields};
 
 use super::answer;
 use super::entry::AdmittedRequest;
@@ -19,9 +19,9 @@ use crate::admission::rates::seconds;
 use crate::call::record::Record;
 use crate::process::Shard;
 
-const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
-const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
-const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+static LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+static REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+static RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
 /// Counts a request without a message; returns the verdict of its rate limit, if one applies.
 pub(super) async fn count(shard: &Shard, entry: &AdmittedRequest, headers: &HeaderMap) -> Option<Verdict> {
@@ -104,9 +104,9 @@ pub(super) fn refused(verdict: &Verdict, message: Option<&Frame>) -> Response<Bo
 
 /// Sets the headers that state the remaining quota.
 pub fn set_rate_headers(headers: &mut HeaderMap, verdict: &Verdict) {
-    headers.insert(LIMIT, number(verdict.limit.into()));
-    headers.insert(REMAINING, number(verdict.remaining.into()));
-    headers.insert(RESET, number(seconds(verdict.reset)));
+    fields::set(headers, &LIMIT, number(verdict.limit.into()));
+    fields::set(headers, &REMAINING, number(verdict.remaining.into()));
+    fields::set(headers, &RESET, number(seconds(verdict.reset)));
 }
 
 /// Returns a number as a header value. Reuses the previous response's header value if the number is equal, which is
