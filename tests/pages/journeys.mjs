@@ -197,6 +197,17 @@ await journey('a hostile server', `audit: true\nmcpServers:\n  evil: ${command('
   }
 });
 
+/** The longest that a page may take, in milliseconds: several times what the slowest one takes on an idle machine. */
+const PATIENCE = 2000;
+
+/** Opens a page; returns the time until it is there, in milliseconds. */
+async function timed(page, url) {
+  const begun = Date.now();
+  const answer = await page.goto(url);
+  assert.equal(answer.status(), 200, url);
+  return Date.now() - begun;
+}
+
 await journey('a day of 5000 tools and 100000 calls', `audit: true\nmcpServers:\n  many: ${command('many', '-', '5000')}\n`, async (page, gateway, shot) => {
   await eventually(page, `${gateway.url}/admin/servers/many`, '5,000 tools');
   const client = gateway.client();
@@ -208,11 +219,11 @@ await journey('a day of 5000 tools and 100000 calls', `audit: true\nmcpServers:\
     '/playground?profile=default', '/calls', '/calls?outcome=error', '/calls?tool=many__tool_2', '/calls?before=50000', '/live', '/sessions', '/limits', '/access', '/doctor'];
   const slow = [];
   for (const path of paths) {
-    const begun = Date.now();
-    const answer = await page.goto(`${gateway.url}/admin${path}`);
-    assert.equal(answer.status(), 200, path);
-    console.log(`# ${path || '/'}: ${Date.now() - begun} ms`);
-    if (Date.now() - begun > 4000) slow.push(`${path} took ${Date.now() - begun} ms`);
+    const times = [await timed(page, `${gateway.url}/admin${path}`)];
+    // The machine may have been busy with something else; a page that is slow itself is slow each time.
+    while (times.length < 3 && Math.min(...times) > PATIENCE) times.push(await timed(page, `${gateway.url}/admin${path}`));
+    console.log(`# ${path || '/'}: ${times.join(', ')} ms`);
+    if (Math.min(...times) > PATIENCE) slow.push(`${path} took ${times.join(', ')} ms`);
   }
   assert.deepEqual(slow, []);
   // The figures of a period are read again after a few seconds; the calls of this operator do not count.

@@ -7,13 +7,11 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use engine::Snapshot;
 use engine::access::Scheme;
-use engine::catalogue::{UpstreamId, View};
-use proto::era::Era;
+use engine::catalogue::UpstreamId;
 use proto::mcp::Notice;
 use upstream::oauth::CallerId;
 use upstream::{Egress, Server, Upstream, Upstreams};
 
-use super::ClientClass;
 use super::basis::Basis;
 use super::names::NameBooks;
 use super::view_cell::ViewCell;
@@ -115,13 +113,6 @@ impl ViewState {
         let upstreams = profile.upstreams.iter().map(|id| self.upstream_by(*id, caller)).collect();
         let names = (self.names.of(&profile.slug), snapshot.limits.former_names);
         Basis::new(profile, upstreams, snapshot.asks, names)
-    }
-
-    /// Builds the view of a profile over the lists that all callers share, without access rules. This takes a while if there
-    /// are many items.
-    pub fn build_whole(&self, profile: usize, era: &'static Era) -> View {
-        let schema_bytes = self.current.load().limits.schema_bytes;
-        self.basis(profile, None).build(ClientClass::plain(era), None, schema_bytes, None)
     }
 
     /// Returns a server as seen by this caller.

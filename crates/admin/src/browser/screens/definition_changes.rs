@@ -57,20 +57,15 @@ pub(super) async fn of_tool(shard: &Shard, server: &str, tool: &str) -> Recorded
 /// Returns the states of all tools of a server that await approval.
 pub(super) async fn pending(shard: &Shard, server: &str) -> HashMap<String, DefinitionState> {
     let Ok((all, _)) = definitions::stored(shard, server).await else { return HashMap::new() };
-    let state = |tool: &str| {
-        let own = || all.iter().filter(|one| one.tool == tool);
-        match (own().any(|one| one.approved_ms.is_some()), own().any(|one| one.approved_ms.is_none())) {
-            (true, true) => DefinitionState::Changed,
-            (true, false) => DefinitionState::Vanished,
+    let state = |own: &[StoredDefinition]| {
+        let is_approved = |one: &StoredDefinition| one.approved_ms.is_some();
+        match (own.iter().any(is_approved), own.iter().all(is_approved)) {
+            (true, false) => DefinitionState::Changed,
+            (true, true) => DefinitionState::Vanished,
             (false, _) => DefinitionState::New,
         }
     };
-    // A new server with very many tools would be compared tool by tool.
-    let open = open_tools(&all);
-    if open.len() > 1000 {
-        return open.into_iter().map(|tool| (tool, DefinitionState::New)).collect();
-    }
-    open.iter().map(|tool| ((*tool).clone(), state(tool))).collect()
+    open_tools(&all).map(|(tool, own)| (tool.to_owned(), state(own))).collect()
 }
 
 fn shown(change: &ToolChange, has_lines: bool) -> DefinitionChange {

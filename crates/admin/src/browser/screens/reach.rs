@@ -11,6 +11,7 @@ use crate::insight::keys;
 use crate::insight::moment::PointInTime;
 use crate::insight::profiles;
 use gateway::process::Shard;
+use gateway::view::WholeView;
 
 /// The maximum number of callers that are examined.
 const MOST_CALLERS: usize = 200;
@@ -19,10 +20,10 @@ const MOST_CALLERS: usize = 200;
 pub(super) async fn without_tools(
     shard: &Arc<Shard>,
     slug: &str,
-    view: Option<&View>,
+    whole: Option<&WholeView>,
 ) -> Vec<UnservedCaller> {
-    let (Some(view), Some(rules)) = (view, &shard.gateway.snapshot.rules) else { return Vec::new() };
-    let tools = profiles::tool_names(view);
+    let (Some(whole), Some(rules)) = (whole, &shard.gateway.snapshot.rules) else { return Vec::new() };
+    let (view, tools) = (&whole.view, profiles::tool_names(whole).collect::<Vec<_>>());
     let names = keys::key_names(shard).await;
     let config = shard.gateway.standing.config();
     let keys = if config.auth.keys { names.active(PointInTime::now().0) } else { Vec::new() };
@@ -37,7 +38,7 @@ pub(super) async fn without_tools(
 fn unserved(
     caller: &Principal,
     (slug, view, rules): (&str, &View, &Rules),
-    tools: &[String],
+    tools: &[&str],
 ) -> Option<UnservedCaller> {
     let asker = Asker { principal: caller, address: None };
     let mut denying = Vec::new();
@@ -60,7 +61,7 @@ fn unserved(
         name: caller.user.as_deref().unwrap_or(&caller.id).into(),
         caller: (&*caller.id).into(),
         tools: super::count(tools.len()),
-        tool: tools.first().map(String::as_str).unwrap_or_default().into(),
+        tool: tools.first().copied().unwrap_or_default().into(),
         reason: reason.into(),
     })
 }

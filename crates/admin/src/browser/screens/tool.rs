@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::catalogue::ListKind;
-use pages::model::{ArgumentRow, ForeignText, SchemaFindingRow, ToolPage, ToolProfileRow, ToolRow};
+use pages::model::{ArgumentRow, SchemaFindingRow, ToolPage, ToolProfileRow, ToolRow};
 use pages::page;
 use serde_json::Value;
 use store::audit::Query;
@@ -11,15 +11,20 @@ use store::audit::Query;
 use super::super::page_reply::{self, PageResult};
 use super::super::page_request::PageRequest;
 use super::{call_rows, definition_changes, server_rows, tool_rows};
-use crate::insight::catalogue::{self, CatalogueQuery, MOST_ITEMS};
+use crate::insight::catalogue::{self, ItemFinding};
 use crate::insight::profiles;
 use crate::insight::servers::era;
-use crate::insight::usage::Usage;
 use gateway::changes::{self, Refusal};
 use gateway::process::Shard;
 
 /// The number of calls that the page shows.
 const CALLS: u32 = 10;
+
+/// The number of the newest recorded calls among which the page looks for calls of the tool.
+pub(super) const EXAMINED: u32 = 100_000;
+
+/// The maximum number of profiles that the page shows.
+const MOST_PROFILES: usize = 50;
 
 /// Shows a tool.
 pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
@@ -28,8 +33,12 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let usage = server_rows::day(request).await;
     let recorded = definition_changes::of_tool(shard, server, tool).await;
     let definition = definition(shard, server, tool);
-    let rows = tool_rows::of_servers(shard, Some(server.to_owned()), &usage).await?;
-    let row = rows.into_iter().find(|row| row.name.raw() == tool);
+    let item = catalogue::tool(shard, server, tool);
+    let findings = item.as_ref().map(|item| findings(&item.findings)).unwrap_or_default();
+    let row = match item {
+        Some(item) => Some(tool_rows::of_tool(shard, item, &usage).await),
+        None => None,
+    };
     let row = match (row, &recorded.change) {
         (Some(row), _) => row,
         // The server no longer lists the tool, but its definition is recorded.
@@ -44,7 +53,7 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
             return Err(Refusal::new(404, "TOOL_NOT_FOUND", message));
         }
     };
-    let profiles = of_profiles(shard, (server, tool), row.hidden.as_ref(), &usage).await;
+    let profiles = of_profiles(shard, (server, tool), row.hidden.is_some()).await;
     let indented = |schema: &Value| serde_json::to_string_pretty(schema).unwrap_or_default();
     let data = ToolPage {
         arguments: arguments(&definition["inputSchema"]),
@@ -52,7 +61,7 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
         output_schema: definition.get("outputSchema").map(|schema| indented(schema).into()),
         calls: calls(shard, server, &row, &profiles).await,
         profiles,
-        findings: findings(shard, server, tool).await,
+        findings,
         change: recorded.change,
         revision: recorded.revision,
         approvals: recorded.approvals,
@@ -110,71 +119,46 @@ fn type_of(schema: &Value) -> String {
     }
 }
 
+/// Returns the tool as clients of each profile with its server get it.
 async fn of_profiles(
     shard: &Arc<Shard>,
     (server, tool): (&str, &str),
-    held: Option<&ForeignText>,
-    usage: &Usage,
+    is_hidden: bool,
 ) -> Vec<ToolProfileRow> {
     let standing = shard.gateway.standing.clone();
+    let upstream = shard.gateway.snapshot.upstreams.iter().find(|spec| *spec.name == *server);
     let mut rows = Vec::new();
-    for (slug, profile) in standing.config().profiles.iter().take(50) {
+    for (slug, profile) in standing.config().profiles.iter().take(MOST_PROFILES) {
         if !profile.servers.iter().any(|name| name == server) {
             continue;
         }
-        let Ok(view) = profiles::whole_view(shard, slug).await else { continue };
-        let Ok(seen) = tool_rows::of_profile(shard, slug, usage).await else { continue };
-        let own = seen.into_iter().find(|row| row.server.raw() == server && row.name.raw() == tool);
-        let searchable = || {
-            let mut names = view.search()?.names();
-            let is_own = |name: &&str| {
-                view.tool(name).is_some_and(|entry| {
-                    let spec = shard.gateway.snapshot.upstream(entry.upstream);
-                    spec.is_some_and(|spec| *spec.name == *server) && entry.own_name() == tool
-                })
-            };
-            names.find(is_own).map(str::to_owned)
+        let Ok(whole) = profiles::whole_view(shard, slug).await else { continue };
+        let entry = upstream.and_then(|spec| whole.view.tool_of(spec.id, tool));
+        let listed = entry.and_then(|entry| whole.costs.tools.iter().find(|one| one.item.key == *entry.name));
+        let (client_name, visibility) = match (entry, listed) {
+            (Some(entry), Some(_)) => (&*entry.name, "listed"),
+            (Some(entry), None) => (&*entry.name, "searchable"),
+            (None, _) if is_hidden => (tool, "hidden: awaits approval"),
+            (None, _) => (tool, "hidden by the profile's rules"),
         };
-        let (client_name, tokens, visibility) = match (own, searchable()) {
-            (Some(row), _) => (row.client_name, row.tokens, "listed"),
-            (None, Some(name)) => (name.into(), 0, "searchable"),
-            (None, None) => (
-                tool.into(),
-                0,
-                if held.is_some() { "hidden: awaits approval" } else { "hidden by the profile's rules" },
-            ),
-        };
-        let profile_tokens = view.token_cost().tokens;
         rows.push(ToolProfileRow {
             profile: slug.as_str().into(),
-            client_name,
-            tokens,
-            profile_tokens,
+            client_name: client_name.into(),
+            tokens: listed.map_or(0, |listed| listed.tokens),
+            profile_tokens: whole.costs.listed.tokens,
             visibility: visibility.into(),
         });
     }
     rows
 }
 
-async fn findings(shard: &Arc<Shard>, server: &str, tool: &str) -> Vec<SchemaFindingRow> {
-    let query = CatalogueQuery {
-        kind: catalogue::kind(None),
-        server: Some(server.to_owned()),
-        search: Some(tool.to_owned()),
-        is_held: false,
-        offset: 0,
-        limit: MOST_ITEMS,
+fn findings(all: &[ItemFinding]) -> Vec<SchemaFindingRow> {
+    let row = |finding: &ItemFinding| SchemaFindingRow {
+        family: finding.family.into(),
+        rule: finding.reason.message.into(),
+        place: finding.reason.path.as_str().into(),
     };
-    let Ok(page) = catalogue::items(shard, query).await else { return Vec::new() };
-    let own = page.items.into_iter().find(|item| item.name == tool);
-    own.into_iter()
-        .flat_map(|item| item.findings)
-        .map(|finding| SchemaFindingRow {
-            family: finding.family.into(),
-            rule: finding.reason.message.into(),
-            place: finding.reason.path.into(),
-        })
-        .collect()
+    all.iter().map(row).collect()
 }
 
 async fn calls(
@@ -187,20 +171,8 @@ async fn calls(
     names.extend(profiles.iter().map(|profile| profile.client_name.raw().to_owned()));
     names.sort();
     names.dedup();
-    let mut calls = Vec::new();
-    for name in names {
-        let query = Query {
-            upstream: Some(server.to_owned()),
-            tool: Some(name.replace(['*', '?'], "?")),
-            limit: CALLS,
-            ..Query::default()
-        };
-        calls.extend(call_rows::newest(shard, query).await);
-    }
-    calls.sort_by_key(|call| std::cmp::Reverse((call.at, call.id)));
-    calls.dedup_by_key(|call| call.id);
-    calls.truncate(CALLS as usize);
-    calls
+    let (upstream, newest) = (Some(server.to_owned()), Some(EXAMINED));
+    call_rows::newest(shard, Query { upstream, tools: names, newest, limit: CALLS, ..Query::default() }).await
 }
 
 #[cfg(test)]
