@@ -76,6 +76,10 @@ pub struct ToolPage {
     pub output_schema: Option<ForeignText>,
     /// The profiles with the tool.
     pub profiles: Vec<ToolProfileRow>,
+    /// The keys and users that may use the tool, and those that may not, by profile and rule.
+    pub access: Vec<ToolAccessRow>,
+    /// True if there may be other callers, such as people with tokens, which are not listed.
+    pub has_other_callers: bool,
     /// The findings of the schema lint.
     pub findings: Vec<SchemaFindingRow>,
     /// The change that awaits approval.
@@ -114,6 +118,25 @@ pub struct ToolProfileRow {
     pub profile_tokens: u64,
     /// The way in which clients get the tool: `listed`, `searchable`, or the reason why they do not.
     pub visibility: ForeignText,
+}
+
+/// The callers for which the same rule decides about a tool in a profile.
+#[derive(Debug, Clone, Default)]
+pub struct ToolAccessRow {
+    /// The profile.
+    pub profile: ForeignText,
+    /// The tool's name there.
+    pub client_name: ForeignText,
+    /// True if the callers may use the tool.
+    pub allowed: bool,
+    /// The rule that decides, counted from 1 in `access`.
+    pub rule: Option<u64>,
+    /// The reason, in words.
+    pub reason: ForeignText,
+    /// The callers; if every caller is meant, there is none.
+    pub callers: Vec<ForeignText>,
+    /// The number of further callers, which are not listed.
+    pub more: u64,
 }
 
 /// A finding of the schema lint.

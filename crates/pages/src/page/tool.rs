@@ -1,11 +1,12 @@
 //! One tool: its arguments, its cost in each profile, its changes, its calls.
 
+use super::access::rule_links;
 use super::definitions;
 use super::overview::call_table;
-use crate::model::{DefinitionState, PageFrame, ToolPage};
+use crate::model::{DefinitionState, PageFrame, ToolAccessRow, ToolPage};
 use crate::part::{
-    Button, Glyph, Head, Section, at_row, code, count, counted, definition_badge, diff, hints, jump,
-    left_out, meter, not_recorded, page, percent, post, shown, submit, table, when,
+    Button, Glyph, Head, Section, Tone, at_row, badge, code, count, counted, definition_badge, diff, hints,
+    jump, left_out, meter, not_recorded, page, percent, post, shown, submit, table, when,
 };
 use crate::route::{self, ServerAction};
 use maud::{Markup, html};
@@ -34,7 +35,7 @@ pub fn tool(frame: &PageFrame, data: &ToolPage) -> Markup {
         &head,
         &html! {
             (change(frame, data))
-            (jump(&[("#description", "Description"), ("#arguments", "Arguments"), ("#profiles", "Cost and visibility"), ("#calls", "Latest calls"), ("#approvals", "Approvals")]))
+            (jump(&[("#description", "Description"), ("#arguments", "Arguments"), ("#profiles", "Cost and visibility"), ("#access", "Who may use it"), ("#calls", "Latest calls"), ("#approvals", "Approvals")]))
             section aria-labelledby="description" {
                 h2 id="description" { "Description" }
                 @if !row.title.is_empty() { p { strong { (row.title) } } }
@@ -43,10 +44,11 @@ pub fn tool(frame: &PageFrame, data: &ToolPage) -> Markup {
             }
             section aria-labelledby="arguments" { h2 id="arguments" { "Arguments" } (arguments(data)) }
             section aria-labelledby="profiles" { h2 id="profiles" { "Cost and visibility by profile" } (profiles(data)) }
+            section aria-labelledby="access" { h2 id="access" { "Who may use it" } (access(data)) }
             (findings(data))
             section aria-labelledby="calls" {
                 h2 id="calls" { "Latest calls" }
-                @if !frame.records_calls { (not_recorded()) } @else if data.calls.is_empty() { p.quiet { "No recorded call." } } @else { (call_table(frame, "Latest calls", &data.calls)) }
+                @if !frame.records_calls { (not_recorded()) } @else if data.calls.is_empty() { p.quiet { "There is no call of this tool among the newest 100,000 recorded calls." } } @else { (call_table(frame, "Latest calls", &data.calls)) }
             }
             section aria-labelledby="approvals" {
                 h2 id="approvals" { "Approvals" }
@@ -115,6 +117,36 @@ fn profiles(data: &ToolPage) -> Markup {
     html! {
         @if data.profiles.is_empty() { p.quiet { "No profile contains this tool's server." } }
         @else { (table("Profiles", &[("Profile", ""), ("Name there", ""), ("Clients", ""), ("Tokens", "n"), ("Share of the profile", "")], &rows)) (left_out(&data.profiles)) }
+    }
+}
+
+fn access(data: &ToolPage) -> Markup {
+    let check = |row: &ToolAccessRow, caller: &str| {
+        let pairs = [("profile", row.profile.raw()), ("tool", row.client_name.raw()), ("caller", caller)];
+        route::with_query(route::ACCESS, &pairs)
+    };
+    let rows = html! {
+        @for row in shown(&data.access) { tr {
+            td data-label="Profile" { (at_row(&route::profile(row.profile.raw()), &row.profile.name())) }
+            td data-label="May use it" { @if row.allowed { (badge(Tone::Good, Glyph::Check, "yes")) } @else { (badge(Tone::Bad, Glyph::Deny, "no")) } }
+            td.text data-label="Callers" {
+                @if row.callers.is_empty() { "every caller of the profile" }
+                @for (at, caller) in row.callers.iter().enumerate() { @if at > 0 { ", " } a href=(check(row, caller.raw())) { (caller.name()) } }
+                @if row.more > 0 { ", and " (count(row.more)) " more" }
+            }
+            td.reason data-label="Because" { @if let Some(rule) = row.rule { (rule_links(&[rule])) @if !row.reason.is_empty() { ": " } } (row.reason) }
+        } }
+    };
+    html! {
+        @if data.access.is_empty() { p.quiet { "Clients of no profile get this tool." } }
+        @else {
+            (table("Who may use it", &[("Profile", ""), ("May use it", ""), ("Callers", ""), ("Because", "")], &rows))
+            (left_out(&data.access))
+        }
+        p.hint {
+            @if data.has_other_callers { "Only keys and configured users are listed. " }
+            a href=(data.access.first().map_or_else(|| route::ACCESS.to_owned(), |row| check(row, ""))) { "Check another caller, an address or arguments" }
+        }
     }
 }
 

@@ -84,6 +84,12 @@ pub(super) async fn newest(shard: &Arc<Shard>, query: Query) -> Vec<CallRow> {
     }
 }
 
+/// Sorts rows by the time that they show, the newest first. The record contains calls in the order of their ends, so a long call
+/// comes after calls that arrived later.
+pub(super) fn sort(rows: &mut [CallRow]) {
+    rows.sort_by_key(|row| std::cmp::Reverse((row.at, row.id)));
+}
+
 /// Returns the rows of calls, with the reasons according to the current rules and consents.
 pub(super) async fn rows(shard: &Arc<Shard>, calls: Vec<RecordedCall>) -> Vec<CallRow> {
     let (mut refusals, mut rows) = (CallRefusals::new(shard), Vec::with_capacity(calls.len()));
@@ -92,6 +98,7 @@ pub(super) async fn rows(shard: &Arc<Shard>, calls: Vec<RecordedCall>) -> Vec<Ca
         let row = row(call);
         rows.push(CallRow { reason: told.map(Into::into).or(row.reason), ..row });
     }
+    sort(&mut rows);
     rows
 }
 
@@ -105,6 +112,14 @@ mod tests {
         assert_eq!(shown("{\"id\":42,\n\"x\":1}").as_deref(), Some("{\"id\":42, \"x\":1}"));
         assert_eq!((shown("{}"), shown("")), (None, None));
         assert_eq!(shown(&"é".repeat(500)).map(|text| text.chars().count()), Some(SHOWN + 1));
+    }
+
+    #[test]
+    fn rows_are_sorted_by_the_time_that_they_show() {
+        let row = |id, at| CallRow { id, at, ..CallRow::default() };
+        let mut rows = [row(3, 10), row(2, 30), row(1, 30), row(4, 20)];
+        sort(&mut rows);
+        assert_eq!(rows.map(|row| row.id), [2, 1, 4, 3]);
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use pages::model::{CallNowRow, Caller, ParkedRow, QueueRow, SessionRow, SessionsPage, StreamRow};
+use pages::model::{
+    CallNowRow, Caller, ConfirmPage, ParkedRow, QueueRow, SessionRow, SessionsPage, StreamRow,
+};
 use pages::{page, route};
 
 use super::super::page_reply::{self, PageResult, done};
@@ -126,9 +128,27 @@ fn queues(shard: &Arc<Shard>) -> Vec<QueueRow> {
 
 /// Ends a session.
 pub(in super::super) async fn end(request: &PageRequest) -> PageResult {
+    let id = request.form.text("session");
+    let all = SessionQuery { profile: None, principal: None, offset: 0, limit: u64::MAX };
+    let session = sessions::sessions(&request.shard, all).await.sessions.into_iter().find(|one| one.id == id);
+    let subject = session.map(|one| {
+        let caller = one.principal_name.unwrap_or(one.principal);
+        format!("{} of {caller}", one.client.as_deref().unwrap_or("unknown client"))
+    });
+    let ask = ConfirmPage {
+        question: "End the session?",
+        subject: subject.unwrap_or_default().into(),
+        effect: "Its running calls are cancelled. Most clients open a new session by themselves.",
+        words: "End the session",
+        back: route::SESSIONS.to_owned(),
+        ..ConfirmPage::default()
+    };
+    if let Some(page) = request.unsure(ask) {
+        return Ok(page);
+    }
     let started = Instant::now();
     let missing = || Refusal::new(404, "SESSION_NOT_FOUND", "There is no such session. It may have ended.");
-    let ended = sessions::end(&request.shard, request.form.text("session")).await.ok_or_else(missing);
+    let ended = sessions::end(&request.shard, id).await.ok_or_else(missing);
     let what = ended.as_ref().map(|principal| format!("ended a session of {principal}")).unwrap_or_default();
     request.note(Subject::Gateway, started, &ended, &what);
     Ok(done(request, ended, route::SESSIONS, "The session was ended."))

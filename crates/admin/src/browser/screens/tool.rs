@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use engine::catalogue::ListKind;
-use pages::model::{ArgumentRow, SchemaFindingRow, ToolPage, ToolProfileRow, ToolRow};
+use pages::model::{ArgumentRow, SchemaFindingRow, ToolAccessRow, ToolPage, ToolProfileRow, ToolRow};
 use pages::page;
 use serde_json::Value;
 use store::audit::Query;
 
 use super::super::page_reply::{self, PageResult};
 use super::super::page_request::PageRequest;
-use super::{call_rows, definition_changes, server_rows, tool_rows};
+use super::{call_rows, definition_changes, reach, server_rows, tool_rows};
 use crate::insight::catalogue::{self, ItemFinding};
 use crate::insight::profiles;
 use crate::insight::servers::era;
@@ -53,7 +53,7 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
             return Err(Refusal::new(404, "TOOL_NOT_FOUND", message));
         }
     };
-    let profiles = of_profiles(shard, (server, tool), row.hidden.is_some()).await;
+    let (profiles, access) = of_profiles(shard, (server, tool), row.hidden.is_some()).await;
     let indented = |schema: &Value| serde_json::to_string_pretty(schema).unwrap_or_default();
     let data = ToolPage {
         arguments: arguments(&definition["inputSchema"]),
@@ -61,6 +61,8 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
         output_schema: definition.get("outputSchema").map(|schema| indented(schema).into()),
         calls: calls(shard, server, &row, &profiles).await,
         profiles,
+        access,
+        has_other_callers: has_other_callers(shard),
         findings,
         change: recorded.change,
         revision: recorded.revision,
@@ -124,10 +126,10 @@ async fn of_profiles(
     shard: &Arc<Shard>,
     (server, tool): (&str, &str),
     is_hidden: bool,
-) -> Vec<ToolProfileRow> {
+) -> (Vec<ToolProfileRow>, Vec<ToolAccessRow>) {
     let standing = shard.gateway.standing.clone();
     let upstream = shard.gateway.snapshot.upstreams.iter().find(|spec| *spec.name == *server);
-    let mut rows = Vec::new();
+    let (mut rows, mut access) = (Vec::new(), Vec::new());
     for (slug, profile) in standing.config().profiles.iter().take(MOST_PROFILES) {
         if !profile.servers.iter().any(|name| name == server) {
             continue;
@@ -141,6 +143,9 @@ async fn of_profiles(
             (None, _) if is_hidden => (tool, "hidden: awaits approval"),
             (None, _) => (tool, "hidden by the profile's rules"),
         };
+        if let Some(entry) = entry {
+            access.extend(reach::users_of_tool(shard, (slug, &whole.view), entry).await);
+        }
         rows.push(ToolProfileRow {
             profile: slug.as_str().into(),
             client_name: client_name.into(),
@@ -149,7 +154,13 @@ async fn of_profiles(
             visibility: visibility.into(),
         });
     }
-    rows
+    (rows, access)
+}
+
+/// Returns true if callers may authenticate by other means than keys and configured users.
+fn has_other_callers(shard: &Shard) -> bool {
+    let auth = &shard.gateway.standing.config().auth;
+    auth.bearer.is_some() || auth.site.is_some() || auth.login.is_some() || !auth.jwt.is_empty()
 }
 
 fn findings(all: &[ItemFinding]) -> Vec<SchemaFindingRow> {

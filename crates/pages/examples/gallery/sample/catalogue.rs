@@ -5,8 +5,8 @@ use crate::sample::traffic::call_row;
 use dragoman_pages::model::{
     AddServer, ApprovalRow, ArgumentRow, DefinedIn, DefinitionChange, DefinitionState, DiffLine, DiffMark,
     ProfilePage, ProfileRow, ProfileServer, ProfilesPage, SchemaFindingRow, ServerRow, ServerState,
-    ServersFilter, ServersPage, ToolHints, ToolPage, ToolProfileRow, ToolRow, ToolsFilter, ToolsPage,
-    UnservedCaller,
+    ServersFilter, ServersPage, ToolAccessRow, ToolHints, ToolPage, ToolProfileRow, ToolRow, ToolsFilter,
+    ToolsPage, UnservedCaller,
 };
 
 type Known = (&'static str, ServerState, Option<&'static str>, Option<&'static str>, &'static str, u64);
@@ -222,6 +222,16 @@ pub(crate) fn tool(s: &Sample) -> ToolPage {
             profile_tokens: 4_000 + 9_000 * number as u64,
             visibility: s.t(if number % 3 == 2 { "denied by the profile" } else { "listed" }),
         }),
+        access: s.few(6, |number| ToolAccessRow {
+            profile: s.t(if number < 3 { "default" } else { "office" }),
+            client_name: s.t("github__create_pull_request"),
+            allowed: number % 3 == 0,
+            rule: (number % 3 < 2).then_some(number as u64 + 1),
+            reason: s.t(if number % 3 == 2 { "no rule with `allow` allows it for these callers" } else { "" }),
+            callers: s.list(&["key:ci-bot", "key:cursor-ann", "user:ann"]),
+            more: if number == 1 { 12 } else { 0 },
+        }),
+        has_other_callers: s.rows > 1,
         findings: s.few(3, |_| SchemaFindingRow { family: s.t("gemini"), rule: s.t("the type `null` is not allowed"), place: s.t("/properties/reviewers/items") }),
         change: (s.rows > 0).then(|| change(s)),
         revision: "r1".to_owned(),
