@@ -55,6 +55,40 @@ await journey('approve a changed definition', `mcpServers:\n  greeter: ${command
   await page.getByText('by admin').first().waitFor();
 });
 
+writeFileSync(join(folder, 'VANISHING'), 'Returns a greeting.');
+await journey('a tool that has vanished', `audit: true\nmcpServers:\n  greeter: ${command('plain', join(folder, 'VANISHING')).replace(/ }$/, ', definitions: warn }')}\n`, async (page, gateway, shot) => {
+  await eventually(page, `${gateway.url}/admin/servers/greeter`, '3 tools');
+  const client = gateway.client();
+  await client.open();
+  await client.call('greeter__greet', { name: 'Ann' });
+  await eventually(page, `${gateway.url}/admin/calls`, 'greeter__greet');
+  writeFileSync(join(folder, 'VANISHING'), 'gone');
+  await page.goto(`${gateway.url}/admin/servers/greeter`);
+  await page.getByRole('button', { name: 'Fetch lists' }).click();
+  await eventually(page, `${gateway.url}/admin/tools/greeter/greet`, 'no longer lists this tool');
+  await page.getByText('This page shows the last known definition.').waitFor();
+  await page.getByText('Its last recorded call').waitFor();
+  await page.getByText('Returns a greeting.').first().waitFor();
+  await shot('tool');
+  await page.getByRole('link', { name: 'Recorded calls' }).click();
+  await table(page).getByRole('link', { name: 'greeter__greet' }).waitFor();
+  assert.equal((await page.goto(`${gateway.url}/admin/tools/greeter/never`)).status(), 404);
+  await page.getByText('nothing is recorded about one').waitFor();
+});
+
+await journey('questions that clients have not answered', `mcpServers:\n  greeter: ${command()}\n`, async (page, gateway, shot) => {
+  const [client, modern] = [gateway.client(), gateway.modernClient()];
+  await client.open({ elicitation: {} });
+  modern.capabilities = { elicitation: { form: {} } };
+  client.call('greeter__ask').catch(() => {});
+  modern.call('greeter__ask').catch(() => {});
+  const asked = () => page.locator('section[aria-labelledby=parked] tbody tr').filter({ hasText: 'Which color do you like?' });
+  do await page.goto(`${gateway.url}/admin/sessions`); while (await asked().count() < 2);
+  assert.equal(await asked().filter({ hasText: 'elicitation/create' }).count(), 2);
+  await asked().filter({ hasText: 'cursor 1.7' }).first().waitFor();
+  await shot('sessions');
+});
+
 await journey('try a tool with elicitation', `mcpServers:\n  greeter: ${command()}\n`, async (page, gateway, shot) => {
   await eventually(page, `${gateway.url}/admin/playground?profile=default&tool=greeter__ask`, 'Call the tool');
   await page.getByRole('button', { name: 'Call the tool' }).click();
@@ -122,6 +156,13 @@ await journey('find a failed call and read both sides', `audit: { arguments: tru
   await compared(page, { client: MODERN, server: '2025-06-18' });
   assert.match(await page.locator('main').innerText(), /The post does not exist/);
   await shot('call');
+  await page.goto(`${gateway.url}/admin/calls`);
+  const [all, captured] = [await table(page).locator('tbody tr').count(), await table(page).getByText('captured', { exact: true }).count()];
+  await page.getByLabel('Messages').selectOption('yes');
+  await page.getByRole('button', { name: 'Filter' }).click();
+  await page.waitForURL(/captured=yes/);
+  assert.equal(await table(page).locator('tbody tr').count(), captured);
+  assert.ok(captured > 0 && captured < all, `${captured} of ${all}`);
 });
 
 await journey('make, use and revoke a key', `auth: { keys: true }\nmcpServers:\n  greeter: ${command()}\n`, async (page, gateway, shot) => {

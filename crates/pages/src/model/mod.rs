@@ -59,8 +59,8 @@ pub use servers::{
 };
 pub use sessions::{CallNowRow, ParkedRow, QueueRow, SessionRow, SessionsPage, StreamRow};
 pub use tools::{
-    ApprovalRow, ArgumentRow, SchemaFindingRow, ToolAccessRow, ToolPage, ToolProfileRow, ToolRow,
-    ToolsFilter, ToolsPage,
+    ApprovalRow, ArgumentRow, SchemaFindingRow, ToolAbsence, ToolAccessRow, ToolPage, ToolProfileRow,
+    ToolRow, ToolsFilter, ToolsPage,
 };
 
 /// A point in time: milliseconds since 1970-01-01T00:00:00Z.

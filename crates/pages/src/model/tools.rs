@@ -68,6 +68,8 @@ pub struct ToolRow {
 pub struct ToolPage {
     /// The row of the list.
     pub row: ToolRow,
+    /// The reason why the tool is missing, if the server does not list it.
+    pub absence: Option<ToolAbsence>,
     /// The arguments at the root of the input schema.
     pub arguments: Vec<ArgumentRow>,
     /// The input schema, indented.
@@ -90,6 +92,21 @@ pub struct ToolPage {
     pub approvals: Vec<ApprovalRow>,
     /// The latest calls.
     pub calls: Vec<CallRow>,
+}
+
+/// What is known about a tool that its server does not list.
+#[derive(Debug, Clone, Default)]
+pub struct ToolAbsence {
+    /// The reason why the server's lists are not known; `None` if they are known, and the tool is not in them.
+    pub unknown: Option<ForeignText>,
+    /// The time of the last recorded call that reached the server.
+    pub last_seen: Option<Millis>,
+    /// The time at which its definition was seen first.
+    pub first_seen: Option<Millis>,
+    /// True if the page shows the last known definition.
+    pub has_definition: bool,
+    /// The pattern that finds the calls of the tool.
+    pub calls: ForeignText,
 }
 
 /// An argument of a tool.

@@ -3,7 +3,7 @@
 use super::access::rule_links;
 use super::definitions;
 use super::overview::call_table;
-use crate::model::{DefinitionState, PageFrame, ToolAccessRow, ToolPage};
+use crate::model::{DefinitionState, PageFrame, ToolAbsence, ToolAccessRow, ToolPage};
 use crate::part::{
     Button, Glyph, Head, Section, Tone, at_row, badge, code, count, counted, definition_badge, diff, hints,
     jump, left_out, meter, not_recorded, page, percent, post, shown, submit, table, when,
@@ -20,11 +20,11 @@ pub fn tool(frame: &PageFrame, data: &ToolPage) -> Markup {
         title: format!("{} · Tools", row.name.label()),
         heading: row.name.name(),
         lead: html! {
-            "of " a href=(route::server(row.server.raw())) { (row.server.name()) } " · " (counted(row.tokens, "token", "tokens")) " · " (hints(row.hints))
+            "of " a href=(route::server(row.server.raw())) { (row.server.name()) } @if data.absence.is_none() { " · " (counted(row.tokens, "token", "tokens")) " · " (hints(row.hints)) }
             @if let Some(state) = row.pending { " " (definition_badge(state)) }
         },
         actions: html! {
-            @if let Some(profile) = profile {
+            @if let Some(profile) = profile.filter(|_| data.absence.is_none()) {
                 a.button.main href=(route::with_query(route::PLAYGROUND, &[("profile", profile.profile.raw()), ("tool", profile.client_name.raw())])) { (Glyph::Playground) "Try it" }
             }
         },
@@ -34,6 +34,7 @@ pub fn tool(frame: &PageFrame, data: &ToolPage) -> Markup {
         frame,
         &head,
         &html! {
+            @if let Some(absence) = &data.absence { (self::absence(frame, data, absence)) }
             (change(frame, data))
             (jump(&[("#description", "Description"), ("#arguments", "Arguments"), ("#profiles", "Cost and visibility"), ("#access", "Who may use it"), ("#calls", "Latest calls"), ("#approvals", "Approvals")]))
             section aria-labelledby="description" {
@@ -60,6 +61,35 @@ pub fn tool(frame: &PageFrame, data: &ToolPage) -> Markup {
     )
 }
 
+fn absence(frame: &PageFrame, data: &ToolPage, absence: &ToolAbsence) -> Markup {
+    let server = data.row.server.raw();
+    html! {
+        div.notice.warn {
+            (Glyph::Warning)
+            div {
+                @match &absence.unknown {
+                    Some(reason) => p { strong { "The tools of this server are not known now. " } "The server " (reason) "." },
+                    None => p { strong { "The server no longer lists this tool. " } "Clients cannot call it." },
+                }
+                // A time opens to the exact one, so it cannot be in a paragraph.
+                div {
+                    @match absence.last_seen {
+                        Some(at) => { "Its last recorded call that reached the server was " (when(frame.now, at)) ". " },
+                        None => "No recorded call has reached it. ",
+                    }
+                    @if let Some(at) = absence.first_seen { "Its definition was seen first " (when(frame.now, at)) ". " }
+                    @if absence.has_definition { "This page shows the last known definition." } @else { "Its definition is not recorded." }
+                }
+                p {
+                    a href=(route::with_query(route::CALLS, &[("tool", absence.calls.raw())])) { "Recorded calls" } ", "
+                    a href=(route::approval(server)) { "changed definitions of the server" } ", "
+                    a href=(route::with_query(route::TOOLS, &[("server", server)])) { "its tools now" }
+                }
+            }
+        }
+    }
+}
+
 fn change(frame: &PageFrame, data: &ToolPage) -> Markup {
     let Some(change) = &data.change else { return html! {} };
     let sentence = match change.state {
@@ -67,7 +97,9 @@ fn change(frame: &PageFrame, data: &ToolPage) -> Markup {
             "The server has changed this tool since it was approved. Read the difference, then approve it or ask the server's operator."
         }
         DefinitionState::New => "The server lists this tool for the first time.",
-        DefinitionState::Vanished => "The server no longer lists this tool. Approve the change to forget it.",
+        DefinitionState::Vanished => {
+            "The server no longer lists this tool. Once it is forgotten, a tool with this name counts as new."
+        }
     };
     html! {
         section.panel aria-labelledby="change" {
@@ -79,7 +111,7 @@ fn change(frame: &PageFrame, data: &ToolPage) -> Markup {
                 (post(frame, &route::server_action(data.row.server.raw(), ServerAction::Approve), "row", &html! {
                     input type="hidden" name="revision" value=(data.revision);
                     input type="hidden" name="tool" value=(route::segment(change.tool.raw()));
-                    (submit(Button::Main, Glyph::Check, "Approve this definition"))
+                    (submit(Button::Main, Glyph::Check, if change.state == DefinitionState::Vanished { "Forget this tool" } else { "Approve this definition" }))
                 }))
             } @else {
                 p.hint { "This page does not show the whole difference, so it offers no approval. Review the server with " code { "dragoman definitions" } " in a terminal." }

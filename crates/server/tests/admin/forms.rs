@@ -137,3 +137,22 @@ async fn what_interrupts_others_is_done_only_after_a_question() {
     assert_eq!(client.ask("ping", &serde_json::json!({})).await["result"], serde_json::json!({}));
     assert!(!tools(&gateway, "/mcp").await.is_empty(), "the server is enabled");
 }
+
+#[tokio::test]
+async fn the_page_of_a_server_shows_every_key_in_force() {
+    let other = "other: { command: /bin/cat, env: { TOKEN: hunter2 }, definitions: hold, concurrentCalls: 3, timeout: 7s }";
+    let config = with_ann("").replace("native: demo }", &format!("native: demo }}, {other}"));
+    let gateway = start_with(&config).await;
+    let (mut browser, _) = operator(&gateway).await;
+    let page = browser.get("/admin/servers/other").await.text;
+    let (_, rest) = page.split_once("All keys in force").expect("the section");
+    for key in [
+        "definitions&quot;: &quot;hold",
+        "concurrentCalls&quot;: 3",
+        "waitingCalls",
+        "timeout&quot;: &quot;7s",
+    ] {
+        assert!(rest.contains(key), "{key}: {rest}");
+    }
+    assert!(!page.contains("hunter2"), "{page}");
+}

@@ -28,6 +28,8 @@ pub struct Query {
     pub tool: Option<String>,
     /// Selects tools with one of these names, which are no patterns; all tools if it is empty.
     pub tools: Vec<String>,
+    /// Selects entries with one of these times; all entries if `None`.
+    pub times_ms: Option<Vec<u64>>,
     /// Examines only about this number of the newest entries.
     pub newest: Option<u32>,
     /// Selects requests with a matching method.
@@ -57,7 +59,13 @@ impl Query {
         all.add("id > ?", self.after);
         all.add("id < ?", self.before);
         all.add("id > (SELECT max(id) FROM calls) - ?", self.newest.map(i64::from));
-        all.add_all("tool IN ", ", ", &vec!["?".to_owned(); self.tools.len()], self.tools.iter().cloned());
+        all.add_all("tool IN ", ", ", &placeholders(self.tools.len()), self.tools.iter().cloned());
+        if let Some(times) = &self.times_ms {
+            all.add_all("at_ms IN ", ", ", &placeholders(times.len()), times.iter().map(|at| kept(*at)));
+            if times.is_empty() {
+                all.texts.push("FALSE".to_owned());
+            }
+        }
         all.add("at_ms >= ?", self.since_ms.map(kept));
         all.add("at_ms < ?", self.until_ms.map(kept));
         all.add_pattern("profile", self.profile.as_deref());
@@ -116,13 +124,17 @@ impl Conditions {
         before: &str,
         between: &str,
         parts: &[String],
-        values: impl Iterator<Item = String>,
+        values: impl Iterator<Item = impl Into<Value>>,
     ) {
         if !parts.is_empty() {
             self.texts.push(format!("{before}({})", parts.join(between)));
-            self.values.extend(values.map(Value::from));
+            self.values.extend(values.map(Into::into));
         }
     }
+}
+
+fn placeholders(number: usize) -> Vec<String> {
+    vec!["?".to_owned(); number]
 }
 
 /// Returns the condition that a column matches a pattern. A comparison takes less time than a search for a pattern.

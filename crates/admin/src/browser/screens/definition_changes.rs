@@ -6,6 +6,8 @@ use engine::pinning::{DiffLine as FoundLine, DiffSign};
 use pages::model::{ApprovalRow, DefinitionChange, DefinitionState, DiffLine, DiffMark};
 use store::definitions::{StoredDefinition, open_tools};
 
+use serde_json::Value;
+
 use super::texts;
 use crate::insight::servers::ServerStatus;
 use gateway::definitions::{ChangeKind, ToolChange};
@@ -33,6 +35,8 @@ pub(super) struct RecordedDefinition {
     pub(super) change: Option<DefinitionChange>,
     pub(super) revision: String,
     pub(super) approvals: Vec<ApprovalRow>,
+    /// The definition that clients saw last, and the time at which the first definition was seen.
+    pub(super) last: Option<(Value, u64)>,
 }
 
 /// Returns what is recorded about a tool's definition.
@@ -51,7 +55,10 @@ pub(super) async fn of_tool(shard: &Shard, server: &str, tool: &str) -> Recorded
     approvals.sort_by_key(|row| std::cmp::Reverse(row.at));
     let review = gateway::definitions::Review::of(&own, revision, true);
     let change = review.changes.first().map(|change| shown(change, true));
-    RecordedDefinition { change, revision: review.revision, approvals }
+    let first_seen = own.iter().map(|one| one.first_seen_ms).min().unwrap_or_default();
+    let last = own.iter().max_by_key(|one| (one.is_listed, one.approved_ms, one.first_seen_ms));
+    let last = last.and_then(|one| Some((serde_json::from_slice(&one.body).ok()?, first_seen)));
+    RecordedDefinition { change, revision: review.revision, approvals, last }
 }
 
 /// Returns the states of all tools of a server that await approval.

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use engine::session::QuestionText;
 use pages::model::{
-    CallNowRow, Caller, ConfirmPage, ParkedRow, QueueRow, SessionRow, SessionsPage, StreamRow,
+    CallNowRow, Caller, ConfirmPage, ForeignText, ParkedRow, QueueRow, SessionRow, SessionsPage, StreamRow,
 };
 use pages::{page, route};
 
@@ -98,15 +99,31 @@ fn parked(shard: &Shard, names: &KeyNames) -> Vec<ParkedRow> {
     let mut rows: Vec<ParkedRow> = all
         .into_iter()
         .map(|call| ParkedRow {
+            questions: call.questions.iter().map(question).collect(),
+            client: None,
             principal: caller(names, &call.principal),
-            tool: call.tool.as_deref().unwrap_or("–").into(),
-            server: (&*call.server).into(),
+            call: Some((call.tool.as_deref().unwrap_or("–").into(), (&*call.server).into())),
             since: PointInTime::at(call.since).0,
-            until: PointInTime::at(call.until).0,
+            until: Some(PointInTime::at(call.until).0),
         })
         .collect();
+    for session in shard.session.state.sessions.all() {
+        let asked = session.asks.lock().listed();
+        rows.extend(asked.into_iter().map(|(at, end, text)| ParkedRow {
+            questions: vec![question(&text)],
+            client: session.identity.client_label.as_deref().map(Into::into),
+            principal: caller(names, session.identity.id()),
+            call: None,
+            since: PointInTime::at(at).0,
+            until: Some(PointInTime::at(end).0),
+        }));
+    }
     rows.sort_by_key(|row| row.since);
     rows
+}
+
+fn question(asked: &QuestionText) -> (ForeignText, ForeignText) {
+    ((&*asked.method).into(), (&*asked.text).into())
 }
 
 fn queues(shard: &Arc<Shard>) -> Vec<QueueRow> {

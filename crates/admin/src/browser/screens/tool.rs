@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use engine::catalogue::ListKind;
-use pages::model::{ArgumentRow, SchemaFindingRow, ToolAccessRow, ToolPage, ToolProfileRow, ToolRow};
+use pages::model::{
+    ArgumentRow, SchemaFindingRow, ToolAbsence, ToolAccessRow, ToolPage, ToolProfileRow, ToolRow,
+};
 use pages::page;
 use serde_json::Value;
 use store::audit::Query;
 
 use super::super::page_reply::{self, PageResult};
 use super::super::page_request::PageRequest;
-use super::{call_rows, definition_changes, reach, server_rows, tool_rows};
+use super::definition_changes::{self, RecordedDefinition};
+use super::{call_rows, reach, server_rows, tool_rows};
 use crate::insight::catalogue::{self, ItemFinding};
 use crate::insight::profiles;
 use crate::insight::servers::era;
@@ -32,28 +35,26 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     changes::server(&shard.gateway.standing, server)?;
     let usage = server_rows::day(request).await;
     let recorded = definition_changes::of_tool(shard, server, tool).await;
-    let definition = definition(shard, server, tool);
     let item = catalogue::tool(shard, server, tool);
     let findings = item.as_ref().map(|item| findings(&item.findings)).unwrap_or_default();
     let row = match item {
         Some(item) => Some(tool_rows::of_tool(shard, item, &usage).await),
         None => None,
     };
-    let row = match (row, &recorded.change) {
-        (Some(row), _) => row,
-        // The server no longer lists the tool, but its definition is recorded.
-        (None, Some(change)) => ToolRow {
-            server: server.into(),
-            name: tool.into(),
-            pending: Some(change.state),
-            ..ToolRow::default()
-        },
-        (None, None) => {
-            let message = format!("the server {server:?} lists no tool {tool:?}");
-            return Err(Refusal::new(404, "TOOL_NOT_FOUND", message));
-        }
+    let (row, absence) = match row {
+        Some(row) => (row, None),
+        None => absent(shard, (server, tool), &recorded).await?,
     };
-    let (profiles, access) = of_profiles(shard, (server, tool), row.hidden.is_some()).await;
+    let definition = match (&absence, &recorded.last) {
+        (Some(_), Some((last, _))) => last.clone(),
+        _ => definition(shard, server, tool),
+    };
+    let missing = match (&absence, &row.hidden) {
+        (Some(_), _) => "hidden: the server does not list it",
+        (None, Some(_)) => "hidden: awaits approval",
+        (None, None) => "hidden by the profile's rules",
+    };
+    let (profiles, access) = of_profiles(shard, (server, tool), missing).await;
     let indented = |schema: &Value| serde_json::to_string_pretty(schema).unwrap_or_default();
     let data = ToolPage {
         arguments: arguments(&definition["inputSchema"]),
@@ -67,9 +68,56 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
         change: recorded.change,
         revision: recorded.revision,
         approvals: recorded.approvals,
+        absence,
         row,
     };
     page_reply::ok(page::tool(&request.frame(), &data))
+}
+
+/// Returns a tool that its server does not list, and what is known about it.
+///
+/// # Errors
+/// Fails if nothing is known about such a tool.
+async fn absent(
+    shard: &Arc<Shard>,
+    (server, tool): (&str, &str),
+    recorded: &RecordedDefinition,
+) -> Result<(ToolRow, Option<ToolAbsence>), Refusal> {
+    let text =
+        |key: &str| recorded.last.as_ref().and_then(|(last, _)| last[key].as_str()).unwrap_or_default();
+    let row = ToolRow {
+        server: server.into(),
+        name: tool.into(),
+        title: text("title").into(),
+        description: text("description").into(),
+        pending: recorded.change.as_ref().map(|change| change.state),
+        ..ToolRow::default()
+    };
+    let calls = calls(shard, server, &row, &[]).await;
+    let spec = shard.gateway.snapshot.upstreams.iter().find(|spec| *spec.name == *server);
+    let unknown = spec.and_then(|spec| {
+        let upstream = shard.view.state.upstreams.get(spec.id);
+        upstream.catalogue.tools(era(&upstream)).err()
+    });
+    if recorded.last.is_none() && recorded.change.is_none() && calls.is_empty() {
+        let message = match unknown {
+            Some(absence) => {
+                format!("the tools of the server {server:?} are not known: the server {}", absence.reason)
+            }
+            None => {
+                format!("the server {server:?} lists no tool {tool:?}, and nothing is recorded about one")
+            }
+        };
+        return Err(Refusal::new(404, "TOOL_NOT_FOUND", message));
+    }
+    let absence = ToolAbsence {
+        unknown: unknown.map(|absence| absence.reason.into()),
+        last_seen: calls.iter().map(|call| call.at).max(),
+        first_seen: recorded.last.as_ref().map(|(_, at)| *at),
+        has_definition: recorded.last.is_some(),
+        calls: calls.first().map_or_else(|| format!("{server}__{tool}").into(), |call| call.tool.clone()),
+    };
+    Ok((row, Some(absence)))
 }
 
 /// Returns the definition of a tool as the server lists it; an empty object if the server does not list the tool.
@@ -125,7 +173,7 @@ fn type_of(schema: &Value) -> String {
 async fn of_profiles(
     shard: &Arc<Shard>,
     (server, tool): (&str, &str),
-    is_hidden: bool,
+    missing: &'static str,
 ) -> (Vec<ToolProfileRow>, Vec<ToolAccessRow>) {
     let standing = shard.gateway.standing.clone();
     let upstream = shard.gateway.snapshot.upstreams.iter().find(|spec| *spec.name == *server);
@@ -140,8 +188,7 @@ async fn of_profiles(
         let (client_name, visibility) = match (entry, listed) {
             (Some(entry), Some(_)) => (&*entry.name, "listed"),
             (Some(entry), None) => (&*entry.name, "searchable"),
-            (None, _) if is_hidden => (tool, "hidden: awaits approval"),
-            (None, _) => (tool, "hidden by the profile's rules"),
+            (None, _) => (tool, missing),
         };
         if let Some(entry) = entry {
             access.extend(reach::users_of_tool(shard, (slug, &whole.view), entry).await);

@@ -5,8 +5,8 @@ use crate::sample::traffic::call_row;
 use dragoman_pages::model::{
     AddServer, ApprovalRow, ArgumentRow, DefinedIn, DefinitionChange, DefinitionState, DiffLine, DiffMark,
     ProfilePage, ProfileRow, ProfileServer, ProfilesPage, SchemaFindingRow, ServerRow, ServerState,
-    ServersFilter, ServersPage, ToolAccessRow, ToolHints, ToolPage, ToolProfileRow, ToolRow, ToolsFilter,
-    ToolsPage, UnservedCaller,
+    ServersFilter, ServersPage, ToolAbsence, ToolAccessRow, ToolHints, ToolPage, ToolProfileRow, ToolRow,
+    ToolsFilter, ToolsPage, UnservedCaller,
 };
 
 type Known = (&'static str, ServerState, Option<&'static str>, Option<&'static str>, &'static str, u64);
@@ -212,6 +212,7 @@ pub(crate) fn tool(s: &Sample) -> ToolPage {
     ];
     ToolPage {
         row: tool_row(s, 2),
+        absence: None,
         arguments: arguments.iter().take(s.rows).map(argument).collect(),
         input_schema: s.t("{\n  \"type\": \"object\",\n  \"required\": [\"owner\", \"repo\", \"title\", \"base\"],\n  \"properties\": {\n    \"owner\": { \"type\": \"string\" }\n  }\n}"),
         output_schema: (s.rows > 0).then(|| s.t("{\n  \"type\": \"object\"\n}")),
@@ -237,6 +238,23 @@ pub(crate) fn tool(s: &Sample) -> ToolPage {
         revision: "r1".to_owned(),
         approvals: s.few(5, |number| ApprovalRow { at: ago(86_400 * (number as u64 + 2)), by: s.t(if number == 0 { "user:ann" } else { "first seen" }) }),
         calls: s.few(8, |number| call_row(s, number)),
+    }
+}
+
+/// A tool that its server no longer lists.
+pub(crate) fn vanished_tool(s: &Sample) -> ToolPage {
+    ToolPage {
+        absence: Some(ToolAbsence {
+            unknown: (s.rows == 1 || s.hostile.is_some()).then(|| s.t("is still starting")),
+            last_seen: (s.rows > 0).then(|| ago(7_200)),
+            first_seen: (s.rows > 0).then(|| ago(86_400 * 9)),
+            has_definition: s.rows > 0,
+            calls: s.t("github__create_pull_request"),
+        }),
+        profiles: Vec::new(),
+        access: Vec::new(),
+        change: None,
+        ..tool(s)
     }
 }
 

@@ -132,6 +132,7 @@ pub(crate) fn all(s: &Sample) -> Vec<(&'static str, String)> {
         ("tools", page::tools(&frame, &catalogue::tools(s, "office"))),
         ("tools-all", page::tools(&frame, &catalogue::tools(s, ""))),
         ("tool", page::tool(&frame, &catalogue::tool(s))),
+        ("tool-vanished", page::tool(&frame, &catalogue::vanished_tool(s))),
         ("profiles", page::profiles(&frame, &catalogue::profiles(s))),
         ("profile", page::profile(&frame, &catalogue::profile(s))),
         ("playground", page::playground(&frame, &playground::chosen(s))),
