@@ -44,6 +44,7 @@ mod uri_mark;
 mod uris;
 mod validator;
 mod view;
+mod view_costs;
 mod withheld;
 
 #[cfg(test)]
@@ -60,10 +61,11 @@ pub use names::{FormerNames, NameBook, NameLimit};
 pub use pages::{NoPage, Pages};
 pub use resources::{ResourceEntry, ServerUris};
 pub use suitability::{Refusals, RefusedTool};
-pub use token_cost::{CostedTool, TokenCost, ViewCosts};
+pub use token_cost::TokenCost;
 pub use tool_limits::{CacheRule, NOTHING_KEPT, ToolLimits};
 pub use tool_search::ToolSearch;
 pub use upstream_catalogue::{ReadsArguments, UpstreamCatalogue};
 pub use uri_mark::marked as uri_of_server;
 pub use validator::Invalid;
 pub use view::View;
+pub use view_costs::{CostedTool, ViewCosts};

@@ -3,7 +3,6 @@
 //! module must not know what operators are shown.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use engine::catalogue::{View, ViewCosts};
 use parking_lot::Mutex;
@@ -12,7 +11,6 @@ use proto::era::Era;
 
 use super::ClientClass;
 use super::basis::Basis;
-use super::context::ViewState;
 use super::page_use::PageUse;
 
 /// The maximum number of kept views.
@@ -61,13 +59,17 @@ pub(super) struct WholeViews {
 }
 
 impl WholeViews {
-    fn find(&self, state: &ViewState, profile: usize, era: &'static Era) -> Option<Arc<WholeView>> {
-        let (changes, schema_bytes) = state.inputs();
-        let basis = state.basis(profile, None);
+    /// Returns the view of a profile if it is kept and current.
+    pub(super) fn find(
+        &self,
+        (profile, era): (usize, &'static Era),
+        (changes, schema_bytes): (u64, usize),
+        basis: &Basis,
+    ) -> Option<Arc<WholeView>> {
         let mut kept = self.kept.lock();
         let at = kept.iter().position(|one| one.profile == profile && one.era == era)?;
         let found = kept.remove(at);
-        if !found.is_current(changes, schema_bytes, &basis) {
+        if !found.is_current(changes, schema_bytes, basis) {
             return None;
         }
         found.page_use.note();
@@ -76,11 +78,12 @@ impl WholeViews {
         Some(whole)
     }
 
-    fn keep(&self, state: &ViewState, view: KeptView) {
+    /// Keeps a view if it is still current; `now` returns the inputs of a view at the moment.
+    fn keep(&self, view: KeptView, now: impl FnOnce() -> ((u64, usize), Basis)) {
         let mut kept = self.kept.lock();
         // Under the lock, `clear` for a new configuration either finds this view or has already run.
-        let (changes, schema_bytes) = state.inputs();
-        if !view.is_current(changes, schema_bytes, &state.basis(view.profile, None)) {
+        let ((changes, schema_bytes), basis) = now();
+        if !view.is_current(changes, schema_bytes, &basis) {
             return;
         }
         kept.retain(|one| (one.profile, one.era) != (view.profile, view.era));
@@ -88,6 +91,28 @@ impl WholeViews {
             kept.remove(0);
         }
         kept.push(view);
+    }
+
+    /// Builds the view of a profile, unless it is kept; `now` returns the inputs of a view at the moment. The new view shares its
+    /// unchanged parts with the view `beside`.
+    pub(super) fn build(
+        &self,
+        (profile, era): (usize, &'static Era),
+        now: impl Fn() -> ((u64, usize), Basis),
+        beside: impl FnOnce() -> Option<Arc<View>>,
+    ) -> Arc<WholeView> {
+        let _one = self.building.lock();
+        // Read before building: if the count of changes rises later, the view is not kept.
+        let ((changes, schema_bytes), basis) = now();
+        if let Some(known) = self.find((profile, era), (changes, schema_bytes), &basis) {
+            return known;
+        }
+        let view = basis.build(ClientClass::plain(era), None, schema_bytes, beside().as_deref());
+        let whole = Arc::new(WholeView { costs: ViewCosts::of(&view), view });
+        let page_use = PageUse::new();
+        let kept = KeptView { profile, era, schema_bytes, changes, basis, page_use, whole: whole.clone() };
+        self.keep(kept, now);
+        whole
     }
 
     /// Forgets all views.
@@ -103,39 +128,5 @@ impl WholeViews {
     /// Returns the size of the ready pages, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.kept.lock().iter().map(|one| one.whole.view.page_bytes()).sum()
-    }
-}
-
-impl ViewState {
-    /// The inputs of a view that its servers do not contain: the count of changes to catalogues, and the length of the longest
-    /// schema that is compiled.
-    fn inputs(&self) -> (u64, usize) {
-        (self.views.changes.load(Ordering::SeqCst), self.current.load().limits.schema_bytes)
-    }
-
-    /// Returns the view of a profile over the lists that all callers share, without access rules, if it is already known.
-    pub fn known_whole(&self, profile: usize, era: &'static Era) -> Option<Arc<WholeView>> {
-        self.views.whole.find(self, profile, era)
-    }
-
-    /// Returns the view of a profile over the lists that all callers share, without access rules. Building the view takes a
-    /// while if there are many items, so call this on the blocking pool.
-    pub fn build_whole(&self, profile: usize, era: &'static Era) -> Arc<WholeView> {
-        let _one = self.views.whole.building.lock();
-        if let Some(known) = self.known_whole(profile, era) {
-            return known;
-        }
-        // Read before building: if the count changes later, the view is not kept.
-        let (changes, schema_bytes) = self.inputs();
-        let basis = self.basis(profile, None);
-        self.views.note_large();
-        let beside = self.views.any_of(profile);
-        let view = basis.build(ClientClass::plain(era), None, schema_bytes, beside.as_deref());
-        let whole = Arc::new(WholeView { costs: ViewCosts::of(&view), view });
-        let page_use = PageUse::new();
-        let kept = KeptView { profile, era, schema_bytes, changes, basis, page_use, whole: whole.clone() };
-        self.views.whole.keep(self, kept);
-        self.count_kept();
-        whole
     }
 }

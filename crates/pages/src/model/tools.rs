@@ -94,7 +94,7 @@ pub struct ToolPage {
     pub calls: Vec<CallRow>,
 }
 
-/// What is known about a tool that its server does not list.
+/// The facts about a tool that its server does not list.
 #[derive(Debug, Clone, Default)]
 pub struct ToolAbsence {
     /// The reason why the server's lists are not known; `None` if they are known, and the tool is not in them.

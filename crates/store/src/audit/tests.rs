@@ -140,8 +140,8 @@ fn every_filter_filters() {
     assert_eq!(count(Query { times_ms: Some(vec![1_001, 7]), ..ten() }), 0);
     assert_eq!(count(Query { times_ms: Some(Vec::new()), ..ten() }), 0);
     let times = log.query(&ten()).unwrap().iter().map(|one| one.entry.at_ms).collect::<Vec<_>>();
-    let same = times.iter().filter(|at| **at == times[0]).count();
-    assert_eq!(count(Query { times_ms: Some(vec![times[0], 7]), ..ten() }), same);
+    let alike = times.iter().filter(|at| **at == times[0]).count();
+    assert_eq!(count(Query { times_ms: Some(vec![times[0], 7]), ..ten() }), alike);
     assert_eq!(count(Query { newest: Some(2), before: Some(2), ..ten() }), 0);
     assert_eq!(count(Query { outcome: Some(CallOutcome::Denied), ..ten() }), 1);
     for (client, found) in
