@@ -75,8 +75,8 @@ class Client {
     return { status: answer.status, body };
   }
 
-  async open() {
-    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'cursor', version: '1.7' } };
+  async open(capabilities = {}) {
+    const params = { protocolVersion: '2025-06-18', capabilities, clientInfo: { name: 'cursor', version: '1.7' } };
     const { status } = await this.send({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
     if (status === 200) await this.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
     return status;
@@ -112,7 +112,7 @@ class ModernClient extends Client {
     const _meta = {
       'io.modelcontextprotocol/protocolVersion': version,
       'io.modelcontextprotocol/clientInfo': { name: 'cursor', version: '2.0' },
-      'io.modelcontextprotocol/clientCapabilities': {},
+      'io.modelcontextprotocol/clientCapabilities': this.capabilities ?? {},
     };
     return this.send({ jsonrpc: '2.0', id: 3, method, params: { ...params, _meta } });
   }

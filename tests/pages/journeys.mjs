@@ -55,6 +55,40 @@ await journey('approve a changed definition', `mcpServers:\n  greeter: ${command
   await page.getByText('by admin').first().waitFor();
 });
 
+writeFileSync(join(folder, 'VANISHING'), 'Returns a greeting.');
+await journey('a tool that has vanished', `audit: true\nmcpServers:\n  greeter: ${command('plain', join(folder, 'VANISHING')).replace(/ }$/, ', definitions: warn }')}\n`, async (page, gateway, shot) => {
+  await eventually(page, `${gateway.url}/admin/servers/greeter`, '3 tools');
+  const client = gateway.client();
+  await client.open();
+  await client.call('greeter__greet', { name: 'Ann' });
+  await eventually(page, `${gateway.url}/admin/calls`, 'greeter__greet');
+  writeFileSync(join(folder, 'VANISHING'), 'gone');
+  await page.goto(`${gateway.url}/admin/servers/greeter`);
+  await page.getByRole('button', { name: 'Fetch lists' }).click();
+  await eventually(page, `${gateway.url}/admin/tools/greeter/greet`, 'no longer lists this tool');
+  await page.getByText('This page shows the last known definition.').waitFor();
+  await page.getByText('Its last recorded call').waitFor();
+  await page.getByText('Returns a greeting.').first().waitFor();
+  await shot('tool');
+  await page.getByRole('link', { name: 'Recorded calls' }).click();
+  await table(page).getByRole('link', { name: 'greeter__greet' }).waitFor();
+  assert.equal((await page.goto(`${gateway.url}/admin/tools/greeter/never`)).status(), 404);
+  await page.getByText('nothing is recorded about one').waitFor();
+});
+
+await journey('questions that clients have not answered', `mcpServers:\n  greeter: ${command()}\n`, async (page, gateway, shot) => {
+  const [client, modern] = [gateway.client(), gateway.modernClient()];
+  await client.open({ elicitation: {} });
+  modern.capabilities = { elicitation: { form: {} } };
+  client.call('greeter__ask').catch(() => {});
+  modern.call('greeter__ask').catch(() => {});
+  const asked = () => page.locator('section[aria-labelledby=parked] tbody tr').filter({ hasText: 'Which color do you like?' });
+  do await page.goto(`${gateway.url}/admin/sessions`); while (await asked().count() < 2);
+  assert.equal(await asked().filter({ hasText: 'elicitation/create' }).count(), 2);
+  await asked().filter({ hasText: 'cursor 1.7' }).first().waitFor();
+  await shot('sessions');
+});
+
 await journey('try a tool with elicitation', `mcpServers:\n  greeter: ${command()}\n`, async (page, gateway, shot) => {
   await eventually(page, `${gateway.url}/admin/playground?profile=default&tool=greeter__ask`, 'Call the tool');
   await page.getByRole('button', { name: 'Call the tool' }).click();
@@ -122,6 +156,13 @@ await journey('find a failed call and read both sides', `audit: { arguments: tru
   await compared(page, { client: MODERN, server: '2025-06-18' });
   assert.match(await page.locator('main').innerText(), /The post does not exist/);
   await shot('call');
+  await page.goto(`${gateway.url}/admin/calls`);
+  const [all, captured] = [await table(page).locator('tbody tr').count(), await table(page).getByText('captured', { exact: true }).count()];
+  await page.getByLabel('Messages').selectOption('yes');
+  await page.getByRole('button', { name: 'Filter' }).click();
+  await page.waitForURL(/captured=yes/);
+  assert.equal(await table(page).locator('tbody tr').count(), captured);
+  assert.ok(captured > 0 && captured < all, `${captured} of ${all}`);
 });
 
 await journey('make, use and revoke a key', `auth: { keys: true }\nmcpServers:\n  greeter: ${command()}\n`, async (page, gateway, shot) => {
@@ -197,6 +238,17 @@ await journey('a hostile server', `audit: true\nmcpServers:\n  evil: ${command('
   }
 });
 
+/** The longest that a page may take, in milliseconds: several times what the slowest one takes on an idle machine. */
+const PATIENCE = 2000;
+
+/** Opens a page; returns the time until it is there, in milliseconds. */
+async function timed(page, url) {
+  const begun = Date.now();
+  const answer = await page.goto(url);
+  assert.equal(answer.status(), 200, url);
+  return Date.now() - begun;
+}
+
 await journey('a day of 5000 tools and 100000 calls', `audit: true\nmcpServers:\n  many: ${command('many', '-', '5000')}\n`, async (page, gateway, shot) => {
   await eventually(page, `${gateway.url}/admin/servers/many`, '5,000 tools');
   const client = gateway.client();
@@ -208,11 +260,11 @@ await journey('a day of 5000 tools and 100000 calls', `audit: true\nmcpServers:\
     '/playground?profile=default', '/calls', '/calls?outcome=error', '/calls?tool=many__tool_2', '/calls?before=50000', '/live', '/sessions', '/limits', '/access', '/doctor'];
   const slow = [];
   for (const path of paths) {
-    const begun = Date.now();
-    const answer = await page.goto(`${gateway.url}/admin${path}`);
-    assert.equal(answer.status(), 200, path);
-    console.log(`# ${path || '/'}: ${Date.now() - begun} ms`);
-    if (Date.now() - begun > 4000) slow.push(`${path} took ${Date.now() - begun} ms`);
+    const times = [await timed(page, `${gateway.url}/admin${path}`)];
+    // The machine may have been busy with something else; a page that is slow itself is slow each time.
+    while (times.length < 3 && Math.min(...times) > PATIENCE) times.push(await timed(page, `${gateway.url}/admin${path}`));
+    console.log(`# ${path || '/'}: ${times.join(', ')} ms`);
+    if (Math.min(...times) > PATIENCE) slow.push(`${path} took ${times.join(', ')} ms`);
   }
   assert.deepEqual(slow, []);
   // The figures of a period are read again after a few seconds; the calls of this operator do not count.

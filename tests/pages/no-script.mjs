@@ -62,6 +62,8 @@ async function begin(page, gateway, step) {
     await page.getByRole('table').getByRole('link', { name: 'greeter' }).click();
     await reloaded(page, '3 tools');
     await page.getByRole('button', { name: 'Restart' }).click();
+    await page.getByRole('heading', { name: 'Restart the server?' }).waitFor();
+    await page.getByRole('button', { name: 'Restart the server' }).click();
     await page.getByText('The server was restarted.').waitFor();
     await reloaded(page, '3 tools');
   });

@@ -9,6 +9,8 @@ const [mode = 'plain', file, amount = '0'] = process.argv.slice(2);
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const text = (words, rest = {}) => ({ content: [{ type: 'text', text: words }], ...rest });
 const object = { type: 'object' };
+/** The text of the file `DESCRIPTION` when the tool is gone. */
+const GONE = 'gone';
 const HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(2)>\u202egnp.exe\u0000\u001b[31mred';
 
 /** The answers to questions that are awaited, by id. */
@@ -21,11 +23,12 @@ const ask = (params) => new Promise((resolve) => {
 });
 
 const TOOLS = {
-  plain: () => [
+  plain: () => (file && readFileSync(file, 'utf8') === GONE ? [] : [
     { name: 'greet', description: file ? readFileSync(file, 'utf8') : 'Returns a greeting.', inputSchema: { ...object, properties: { name: { type: 'string', description: 'The person to greet.' } }, required: ['name'] }, annotations: { readOnlyHint: true } },
+  ]).concat([
     { name: 'ask', description: 'Asks for a color, and returns it.', inputSchema: object },
     { name: 'delete_post', description: 'Deletes a post.', inputSchema: { ...object, properties: { id: { type: 'integer' }, password: { type: 'string' } } }, annotations: { destructiveHint: true } },
-  ],
+  ]),
   hostile: () => [1_000_000, 200_000].map((length, number) => ({ name: number === 0 ? 'long' : 'x<b>y</b>', title: HOSTILE, description: HOSTILE + 'x'.repeat(length), inputSchema: { ...object, properties: { '<img src=x onerror=alert(3)>': { type: 'string', description: HOSTILE } } } })),
   many: () => Array.from({ length: Number(amount) }, (_, number) => ({ name: `tool_${number}`, description: `Does the thing with number ${number}.`, inputSchema: { ...object, properties: { value: { type: 'string' } } } })),
 };

@@ -61,12 +61,11 @@ impl Review {
     /// the code of their state. Unless `is_full` is true, long texts are shortened.
     pub fn of(all: &[StoredDefinition], revision: String, is_full: bool) -> Self {
         let mut changes = Vec::new();
-        for tool in open_tools(all) {
-            let own = || all.iter().filter(|one| one.tool == tool);
-            let approved = || own().filter(|one| one.approved_ms.is_some());
+        for (_, own) in open_tools(all) {
+            let approved = || own.iter().filter(|one| one.approved_ms.is_some());
             // The definition that clients saw last.
             let before = approved().find(|one| one.is_listed).or_else(|| approved().next_back());
-            let mut open = own().filter(|one| one.approved_ms.is_none()).peekable();
+            let mut open = own.iter().filter(|one| one.approved_ms.is_none()).peekable();
             if open.peek().is_none() {
                 changes.extend(before.map(vanished));
             }

@@ -48,6 +48,9 @@ pub const CALLS_CSV: &str = "/admin/calls.csv";
 pub const CAPTURE: &str = "/admin/calls-capture";
 /// The live traffic: query `q`, `kind`.
 pub const LIVE: &str = "/admin/live";
+/// The field with which a form says that the operator is sure; its value is `yes`. Without it, the answer to a form that
+/// interrupts others is a page that asks.
+pub const SURE: &str = "sure";
 /// Sessions and streams: query `q`, `at`.
 pub const SESSIONS: &str = "/admin/sessions";
 /// POST: ends a session: `session`.

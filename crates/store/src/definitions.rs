@@ -6,6 +6,7 @@
 //! never replaced, no approval expires, and a new server is refused rather than an old one deleted. Servers are
 //! found by digests that depend on the folder's key, so the file opens only with the key with which it was written.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -232,19 +233,18 @@ fn approvable(
     if request.revision.is_some_and(|reviewed| reviewed != now) {
         return Err(ApprovalRefused::Outdated(now));
     }
-    let open = open_tools(all);
-    let tools = match request.tools {
-        None => open,
-        Some(named) => match named.iter().find(|tool| !open.contains(tool)) {
-            Some(unknown) => return Err(ApprovalRefused::Unknown(unknown.clone())),
-            None => named.to_vec(),
-        },
+    let open: HashMap<&str, &[StoredDefinition]> = open_tools(all).collect();
+    let tools: Vec<String> = match request.tools {
+        None => open_tools(all).map(|(tool, _)| tool.to_owned()).collect(),
+        Some(named) => named.to_vec(),
     };
-    let listed = |tool: &String| all.iter().filter(|one| one.tool == *tool && one.is_listed).count();
-    match tools.iter().find(|tool| listed(tool) > MOST_APPROVED) {
-        Some(tool) => Err(ApprovalRefused::TooMany(tool.clone())),
-        None => Ok(tools),
+    for tool in &tools {
+        let Some(own) = open.get(tool.as_str()) else { return Err(ApprovalRefused::Unknown(tool.clone())) };
+        if own.iter().filter(|one| one.is_listed).count() > MOST_APPROVED {
+            return Err(ApprovalRefused::TooMany(tool.clone()));
+        }
     }
+    Ok(tools)
 }
 
 /// Checks that the file was written with this key. If it was not, no server would be found in it, and everything would be
@@ -271,23 +271,19 @@ fn has_room(file: &Connection, server: &ServerDigest) -> rusqlite::Result<bool> 
     file.prepare_cached(sql)?.query_row(params![server, MOST_SERVERS], |row| row.get(0))
 }
 
-/// The tools with something to approve: a listed definition that is not approved, or an approved tool without a listed definition.
-pub fn open_tools(all: &[StoredDefinition]) -> Vec<String> {
-    let mut tools: Vec<String> = all.iter().map(|one| one.tool.clone()).collect();
-    tools.dedup();
-    let is_open = |tool: &String| {
-        let mut own = all.iter().filter(|one| one.tool == *tool);
-        own.clone().any(|one| one.approved_ms.is_none()) || !own.any(|one| one.is_listed)
+/// The tools with something to approve, each with its definitions: a listed definition that is not approved, or an approved tool
+/// without a listed definition. `all` is sorted by tool, as it is read from the file.
+pub fn open_tools(all: &[StoredDefinition]) -> impl Iterator<Item = (&str, &[StoredDefinition])> {
+    let is_open = |own: &&[StoredDefinition]| {
+        own.iter().any(|one| one.approved_ms.is_none()) || !own.iter().any(|one| one.is_listed)
     };
-    tools.retain(is_open);
-    tools
+    all.chunk_by(|one, next| one.tool == next.tool).filter(is_open).map(|own| (own[0].tool.as_str(), own))
 }
 
 /// A code for everything that awaits approval.
 fn revision(key: &VaultKey, all: &[StoredDefinition]) -> String {
-    let open = open_tools(all);
     let mut text = Vec::new();
-    for one in all.iter().filter(|one| open.contains(&one.tool)) {
+    for one in open_tools(all).flat_map(|(_, own)| own) {
         text.extend_from_slice(&one.tool.len().to_le_bytes());
         text.extend_from_slice(one.tool.as_bytes());
         text.extend_from_slice(&one.fingerprint);

@@ -90,7 +90,9 @@ impl Server {
         let definitions = DefinitionRecord::new(spec.definitions);
         let (drain, roots, meters) = (Arc::default(), Arc::default(), Arc::default());
         let shared = SharedParts { drain, concurrency, roots, definitions, meters };
-        Ok(Self::at(spec, at, separation, shared))
+        let server = Self::at(spec, at, separation, shared);
+        server.note_expected_refusals();
+        Ok(server)
     }
 
     /// Creates the server for one caller alone, with these headers of the caller's requests, and with the caller's own grant if
@@ -107,6 +109,10 @@ impl Server {
         };
         let mut owned = Self::at(self.spec.clone(), (destination, grant), None, shared);
         owned.mask = owned.mask.with(passed);
+        if owned.spec.own_consent {
+            // The caller is asked for its consent; this is no fault of the server.
+            owned.health.expect_refusal();
+        }
         owned
     }
 
@@ -179,8 +185,17 @@ impl Server {
         }
         if let Some(separation) = &self.separation {
             separation.note(&refusal.challenge);
+            self.note_expected_refusals();
         }
         false
+    }
+
+    /// Tells the server's health if the server's refusals are expected, because users can give it consent.
+    fn note_expected_refusals(&self) {
+        let offers = self.separation.as_ref().is_some_and(CallerSeparation::offers_consent);
+        if offers && self.spec.own_consent && self.grant.is_none() {
+            self.health.expect_refusal();
+        }
     }
 
     /// Returns true if each caller has its own upstream for the server.

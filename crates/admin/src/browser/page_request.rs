@@ -5,9 +5,13 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pages::model::{ForeignText, Notice, PageFrame, Severity};
+use http::{Response, StatusCode};
+use pages::model::{ConfirmPage, ForeignText, Notice, PageFrame, Severity};
+use pages::{page, route};
+use transport::net::Body;
 
 use super::carried_notice::CarriedNotice;
+use super::page_reply;
 use super::pages_state::PagesState;
 use crate::insight::calls;
 use crate::insight::health::AttentionCounts;
@@ -118,6 +122,18 @@ impl PageRequest {
             return self.carried.tell(notice);
         }
         self.shard.gateway.process.admin.sessions.lock().tell(&self.cookie, notice);
+    }
+
+    /// Returns the page that asks if the operator is sure; `None` if the operator has said so. Like every page, it works without
+    /// scripts.
+    pub(super) fn unsure(&self, ask: ConfirmPage) -> Option<Response<Body>> {
+        if self.form.get(route::SURE) == Some("yes") {
+            return None;
+        }
+        let own = |(name, _): &&(String, String)| !matches!(name.as_str(), "csrf" | route::SURE);
+        let fields = self.form.0.iter().filter(own).cloned().collect();
+        let ask = ConfirmPage { action: self.path.clone(), fields, ..ask };
+        Some(page_reply::page(StatusCode::OK, page::confirm(&self.frame(), &ask)))
     }
 
     /// Changes the configuration; returns when the change is stored and in force.

@@ -107,7 +107,7 @@ impl PagesState {
         &self,
         shard: &Shard,
         owner: Arc<str>,
-        profile: String,
+        (profile, client): (String, String),
     ) -> Result<Arc<RunningTest>, Refusal> {
         let id = random_id()?;
         let process = &shard.gateway.process;
@@ -118,7 +118,7 @@ impl PagesState {
             tests.pop_front();
         }
         let watched = process.arrivals.watch().ok_or_else(busy)?;
-        let test = RunningTest::begin((id, owner, profile), watched, process.stop.clone());
+        let test = RunningTest::begin((id, owner, (profile, client)), watched, process.stop.clone());
         tests.push_back(test.clone());
         Ok(test)
     }

@@ -28,7 +28,9 @@ pub(super) struct RunningTest {
     /// The token of the session that began the test; no other session may see it.
     pub(super) owner: Arc<str>,
     /// The profile whose clients are watched.
-    profile: String,
+    pub(super) profile: String,
+    /// The id of the client whose snippet the page shows.
+    pub(super) client: String,
     until: u64,
     seen: Mutex<(SelfTestState, Vec<SelfTestEvent>)>,
     changed: watch::Sender<()>,
@@ -38,7 +40,7 @@ pub(super) struct RunningTest {
 impl RunningTest {
     /// Begins a test.
     pub(super) fn begin(
-        (id, owner, profile): (String, Arc<str>, String),
+        (id, owner, (profile, client)): (String, Arc<str>, (String, String)),
         watched: WatchedArrivals,
         stop: Stop,
     ) -> Arc<Self> {
@@ -46,6 +48,7 @@ impl RunningTest {
             id,
             owner,
             profile,
+            client,
             until: PointInTime::at(Instant::now() + PATIENCE).0,
             seen: Mutex::default(),
             changed: watch::channel(()).0,

@@ -17,6 +17,7 @@ use super::profiles::whole_view;
 use gateway::changes::Refusal;
 use gateway::key_names::KeyNames;
 use gateway::process::Shard;
+use gateway::view::WholeView;
 
 /// The question of whether a caller may use a tool.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -163,7 +164,7 @@ pub(crate) async fn check(shard: &Arc<Shard>, question: AccessQuestion) -> Resul
 pub(crate) struct AccessChecker {
     shard: Arc<Shard>,
     names: KeyNames,
-    views: HashMap<String, Arc<View>>,
+    views: HashMap<String, Arc<WholeView>>,
 }
 
 impl AccessChecker {
@@ -172,7 +173,7 @@ impl AccessChecker {
         Self { shard: shard.clone(), names: key_names(shard).await, views: HashMap::new() }
     }
 
-    async fn view(&mut self, profile: &str) -> Result<Arc<View>, Refusal> {
+    async fn view(&mut self, profile: &str) -> Result<Arc<WholeView>, Refusal> {
         if let Some(view) = self.views.get(profile) {
             return Ok(view.clone());
         }
@@ -192,7 +193,7 @@ impl AccessChecker {
             Ok(principal) => principal,
             Err(reason) => return Ok(AccessAnswer::no(reason)),
         };
-        Ok(answered(&self.shard, &view, &principal, &question))
+        Ok(answered(&self.shard, &view.view, &principal, &question))
     }
 }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use engine::access::Annotations;
 use engine::catalogue::{Item, ListKind, Refusals, UpstreamCatalogue};
-use engine::tokens::tokens_of_tool;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -193,22 +192,29 @@ pub(super) fn refused(one: &Refusals) -> FamilyRefusals {
     FamilyRefusals { family: one.family.name, count: one.count, tools: tools.collect() }
 }
 
-/// Returns the server's statements about a listed item.
-pub(super) fn described(kind: ListKind, name: &str, text: &[u8]) -> DescribedItem {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct ItemTexts {
-        title: Option<Value>,
-        description: Option<Value>,
+impl DescribedItem {
+    /// Returns the server's statements about a prompt, a resource or a template.
+    pub(super) fn of(text: &[u8]) -> Self {
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct ItemTexts {
+            title: Option<Value>,
+            description: Option<Value>,
+        }
+        let said: ItemTexts = serde_json::from_slice(text).unwrap_or_default();
+        let text_of = |value: Option<Value>| value.as_ref().and_then(Value::as_str).map(clipped);
+        Self {
+            title: text_of(said.title),
+            description: text_of(said.description),
+            tokens: None,
+            annotations: None,
+        }
     }
-    let said: ItemTexts = serde_json::from_slice(text).unwrap_or_default();
-    let is_tool = kind == ListKind::Tools;
-    let text_of = |value: Option<Value>| value.as_ref().and_then(Value::as_str).map(clipped);
-    DescribedItem {
-        title: text_of(said.title),
-        description: text_of(said.description),
-        tokens: is_tool.then(|| tokens_of_tool(name, text)),
-        annotations: is_tool.then(|| hints(Annotations::of_tool(text))),
+
+    /// Returns the server's statements about a tool, whose definition takes this number of tokens.
+    pub(crate) fn of_tool(text: &[u8], tokens: u64) -> Self {
+        let annotations = Some(hints(Annotations::of_tool(text)));
+        Self { tokens: Some(tokens), annotations, ..Self::of(text) }
     }
 }
 
@@ -258,6 +264,22 @@ pub(crate) async fn items(shard: &Arc<Shard>, query: CatalogueQuery) -> Result<C
     Ok(CataloguePage { kind: word(kind), total, items, missing })
 }
 
+/// Returns a tool of a server as the server lists it; `None` if the server does not list it, or its lists are not known.
+pub(crate) fn tool(shard: &Shard, server: &str, name: &str) -> Option<CatalogueItem> {
+    let spec = shard.gateway.snapshot.upstreams.iter().find(|spec| *spec.name == *server)?;
+    let upstream = shard.view.state.upstreams.get(spec.id);
+    let catalogue = upstream.catalogue.tools(era(&upstream)).ok()?;
+    let at = catalogue.list(ListKind::Tools).iter().position(|item| item.key == name)?;
+    let item = &catalogue.list(ListKind::Tools)[at];
+    Some(CatalogueItem {
+        server: server.to_owned(),
+        name: name.to_owned(),
+        described: DescribedItem::of_tool(&item.text, catalogue.tool_tokens()[at]),
+        is_held: upstream.catalogue.held_names().contains(name),
+        findings: findings(&catalogue).remove(name).unwrap_or_default(),
+    })
+}
+
 pub(super) fn word(kind: ListKind) -> &'static str {
     ListKind::ALL.iter().position(|one| *one == kind).map_or("", |at| KINDS[at])
 }
@@ -269,11 +291,15 @@ fn chosen(
 ) -> Vec<CatalogueItem> {
     let kind = query.kind;
     let findings = if kind == ListKind::Tools { findings(catalogue) } else { BTreeMap::new() };
+    let tokens = if kind == ListKind::Tools { catalogue.tool_tokens() } else { Arc::default() };
     // The lists are as the server sent them, with the tools that are withheld from clients.
-    let listed =
-        catalogue.list(kind).iter().map(|item| (item, kind == ListKind::Tools && held.contains(&item.key)));
-    let one = |(item, is_held): (&Item, bool)| {
-        let described = described(kind, &item.key, &item.text);
+    let listed = catalogue.list(kind).iter().enumerate();
+    let listed = listed.map(|(at, item)| (at, item, kind == ListKind::Tools && held.contains(&item.key)));
+    let one = |(at, item, is_held): (usize, &Item, bool)| {
+        let described = match tokens.get(at) {
+            Some(tokens) => DescribedItem::of_tool(&item.text, *tokens),
+            None => DescribedItem::of(&item.text),
+        };
         query.chooses(&item.key, &described).then(|| CatalogueItem {
             server: server.to_owned(),
             name: item.key.clone(),
@@ -282,7 +308,7 @@ fn chosen(
             findings: findings.get(&item.key).cloned().unwrap_or_default(),
         })
     };
-    listed.filter(|(_, is_held)| *is_held || !query.is_held).filter_map(one).collect()
+    listed.filter(|(_, _, is_held)| *is_held || !query.is_held).filter_map(one).collect()
 }
 
 /// Returns the findings about a server's tools, by the tools' names.

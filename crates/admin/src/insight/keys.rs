@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use engine::access::{Principal, Rules};
+use config::{AccessRule, Who};
+use engine::access::{Asker, Principal, Rules};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::keys::{ApiKey, KeyState, KeyText, Keys, NewKey, Revocation};
@@ -156,6 +157,19 @@ pub(crate) fn gets_nothing(shard: &Shard, key: &ListedKey) -> bool {
     let config = shard.gateway.standing.config();
     let principal = Principal::of_key(&key.prefix, &key.name, key.profiles.as_deref());
     Rules::compile(&config.access).give_nothing(&principal, config.profiles.keys().map(String::as_str))
+}
+
+/// Returns the rules that name this key, counted from 1.
+pub(crate) fn rules_that_name(rules: &[AccessRule], key: &ListedKey) -> Vec<u64> {
+    let principal = Principal::of_key(&key.prefix, &key.name, key.profiles.as_deref());
+    let asker = Asker { principal: &principal, address: None };
+    let names_it = |who: &Who| {
+        let only = Who { key: who.key.clone(), ..Who::default() };
+        !who.key.is_empty() && asker.is_among(&only)
+    };
+    let numbered = (1..).zip(rules);
+    let naming = numbered.filter(|(_, rule)| rule.who.iter().chain(&rule.unless).any(names_it));
+    naming.map(|(number, _)| number).collect()
 }
 
 /// Revokes the key with this name or prefix; clients that use it are refused from now on.

@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use engine::catalogue::{ListKind, TokenCost, View};
+use engine::catalogue::{CostedTool, Item, ListKind, TokenCost, View};
 use proto::era::newest_handshake;
 use proto::rpc::{Frame, FrameLimits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::catalogue::{CatalogueQuery, DescribedItem, described, word};
+use super::catalogue::{CatalogueQuery, DescribedItem, word};
 use gateway::admission::identity::Identity;
 use gateway::call::stateless;
 use gateway::changes::Refusal;
 use gateway::process::Shard;
+use gateway::view::WholeView;
 
 /// A request for the list of tools: a view that gets this request waits until its servers' lists are known.
 const LIST_TOOLS: &str = r#"{"jsonrpc":"2.0","id":0,"method":"tools/list"}"#;
@@ -78,26 +79,29 @@ pub(crate) async fn status(shard: &Arc<Shard>, identity: &Identity, slug: &str) 
     let frame = Frame::parse(LIST_TOOLS.into(), FrameLimits::default()).ok()?;
     // The caller's view waits for the servers' lists. The counts are those of the view that all callers share.
     drop(stateless::view_for(&shard.call, &cell, &frame).await);
-    let view = whole_view(shard, slug).await.ok()?;
+    let whole = whole_view(shard, slug).await.ok()?;
     Some(ProfileStatus {
         id: slug.to_owned(),
         mode: mode.name(),
-        listed: view.token_cost().into(),
-        searchable: view.search().map(|search| search.token_cost().into()),
+        listed: whole.costs.listed.into(),
+        searchable: whole.costs.searched.map(Into::into),
     })
 }
 
-/// Returns the view of a profile without access rules, built from the lists that all callers share.
+/// Returns the view of a profile without access rules, over the lists that all callers share.
 ///
 /// # Errors
 /// Fails if there is no such profile.
-pub(crate) async fn whole_view(shard: &Arc<Shard>, slug: &str) -> Result<Arc<View>, Refusal> {
+pub(crate) async fn whole_view(shard: &Arc<Shard>, slug: &str) -> Result<Arc<WholeView>, Refusal> {
     let at = shard.gateway.snapshot.profiles.iter().position(|profile| &*profile.slug == slug);
     let at = at.filter(|at| shard.gateway.snapshot.profiles[*at].is_there);
     let at = at.ok_or_else(|| Refusal::no_profile(slug))?;
     let state = shard.view.state.clone();
+    if let Some(known) = state.known_whole(at, newest_handshake()) {
+        return Ok(known);
+    }
     let built = transport::task::spawn_blocking(move || state.build_whole(at, newest_handshake()));
-    built.await.map(Arc::new).map_err(|e| Refusal::internal(e.to_string()))
+    built.await.map_err(|e| Refusal::internal(e.to_string()))
 }
 
 /// Returns the chosen items of a profile.
@@ -109,10 +113,10 @@ pub(crate) async fn items(
     slug: &str,
     query: CatalogueQuery,
 ) -> Result<ProfileItems, Refusal> {
-    let (view, kind, own) = (whole_view(shard, slug).await?, query.kind, shard.clone());
-    let notes = view.notes().to_vec();
+    let (whole, kind, own) = (whole_view(shard, slug).await?, query.kind, shard.clone());
+    let notes = whole.view.notes().to_vec();
     let gathered = transport::task::spawn_blocking(move || {
-        let all = listed(&own, &view, kind);
+        let all = listed(&own, &whole, kind);
         let all: Vec<ProfileItem> =
             all.into_iter().filter(|item| query.chooses(&item.name, &item.described)).collect();
         (all.len(), query.page(all))
@@ -121,55 +125,53 @@ pub(crate) async fn items(
     Ok(ProfileItems { id: slug.to_owned(), kind: word(kind), total, items, notes })
 }
 
-/// A page of a list.
+/// A page of a list other than that of tools.
 #[derive(Deserialize)]
-pub(crate) struct ListPage<'p> {
+struct ListPage<'p> {
     #[serde(borrow, default)]
-    pub(crate) tools: Vec<&'p RawValue>,
+    prompts: Vec<&'p RawValue>,
     #[serde(borrow, default)]
-    pub(crate) prompts: Vec<&'p RawValue>,
-    #[serde(borrow, default)]
-    pub(crate) resources: Vec<&'p RawValue>,
+    resources: Vec<&'p RawValue>,
     #[serde(borrow, default, rename = "resourceTemplates")]
-    pub(crate) templates: Vec<&'p RawValue>,
+    templates: Vec<&'p RawValue>,
 }
 
-fn listed(shard: &Shard, view: &View, kind: ListKind) -> Vec<ProfileItem> {
+fn listed(shard: &Shard, whole: &WholeView, kind: ListKind) -> Vec<ProfileItem> {
+    if kind == ListKind::Tools {
+        return whole.costs.tools.iter().map(|tool| listed_tool(shard, &whole.view, tool)).collect();
+    }
     let mut items = Vec::new();
-    for page in view.pages(kind).all() {
+    for page in whole.view.pages(kind).all() {
         let Ok(page) = serde_json::from_slice::<ListPage<'_>>(page.text()) else { continue };
         let list = match kind {
-            ListKind::Tools => page.tools,
             ListKind::Prompts => page.prompts,
-            ListKind::Resources => page.resources,
             ListKind::Templates => page.templates,
+            ListKind::Tools | ListKind::Resources => page.resources,
         };
-        items.extend(list.iter().filter_map(|item| one(shard, view, kind, item.get())));
+        let read = |item: &&RawValue| Item::read(kind, item.get().to_owned().into());
+        items.extend(list.iter().filter_map(read).map(|item| ProfileItem {
+            described: DescribedItem::of(&item.text),
+            server: None,
+            own_name: None,
+            name: item.key,
+        }));
     }
     items
 }
 
-/// Returns the names of all tools that a view lists or finds, without Dragoman's own.
-pub(crate) fn tool_names(view: &View) -> Vec<String> {
-    let mut names = Vec::new();
-    for page in view.pages(ListKind::Tools).all() {
-        let Ok(page) = serde_json::from_slice::<ListPage<'_>>(page.text()) else { continue };
-        let read = |item: &&RawValue| {
-            engine::catalogue::Item::read(ListKind::Tools, item.get().to_owned().into()).map(|item| item.key)
-        };
-        names.extend(page.tools.iter().filter_map(read).filter(|name| view.tool(name).is_some()));
-    }
-    names
-}
-
-fn one(shard: &Shard, view: &View, kind: ListKind, text: &str) -> Option<ProfileItem> {
-    let item = engine::catalogue::Item::read(kind, text.to_owned().into())?;
-    let entry = if kind == ListKind::Tools { view.tool(&item.key) } else { None };
+fn listed_tool(shard: &Shard, view: &View, CostedTool { item, tokens }: &CostedTool) -> ProfileItem {
+    let entry = view.tool(&item.key);
     let server = entry.and_then(|entry| shard.gateway.snapshot.upstream(entry.upstream));
-    Some(ProfileItem {
-        described: described(kind, &item.key, &item.text),
+    ProfileItem {
+        described: DescribedItem::of_tool(&item.text, *tokens),
         server: server.map(|spec| spec.name.to_string()),
         own_name: entry.map(|entry| entry.own_name().into_owned()),
-        name: item.key,
-    })
+        name: item.key.clone(),
+    }
+}
+
+/// Returns the names of all tools that a view lists, without Dragoman's own.
+pub(crate) fn tool_names(whole: &WholeView) -> impl Iterator<Item = &str> {
+    let names = whole.costs.tools.iter().map(|tool| tool.item.key.as_str());
+    names.filter(|name| whole.view.tool(name).is_some())
 }

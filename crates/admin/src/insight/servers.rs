@@ -166,9 +166,8 @@ fn of(shard: &Shard, upstream: &Upstream, name: &str) -> ServerStatus {
     let per_caller = consents::of_each_caller(shard, &upstream.server);
     let freshness = upstream.catalogue.freshness(era(upstream), Instant::now());
     let known = upstream.catalogue.tools(era(upstream));
-    let TokenCost { tools, tokens } = known
-        .as_ref()
-        .map_or_else(|_| TokenCost::default(), |catalogue| TokenCost::of(catalogue.list(ListKind::Tools)));
+    let TokenCost { tools, tokens } =
+        known.as_ref().map_or_else(|_| TokenCost::default(), |catalogue| catalogue.tool_cost());
     let refusals =
         known.ok().filter(|catalogue| catalogue.has_refusals()).map(|catalogue| catalogue.refusals());
     let refusals: Vec<String> = refusals.iter().flat_map(|all| all.iter()).map(ToString::to_string).collect();

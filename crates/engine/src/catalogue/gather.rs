@@ -12,12 +12,12 @@ use proto::json::{Elements, MAX_DEPTH, Members, Scanner, quote};
 use proto::mcp::{THROUGH, marks_behind};
 use proto::rpc::{Frame, FrameKind, Id, RpcError, code};
 
+use super::first_use::FirstUse;
 use super::gather_notes::GatherNotes;
 use super::hidden::{Screening, screen, screen_text};
 use super::page_queue::{PageQueue, PageRequest};
 use super::selection::ToolSelection;
 use super::soundness::{Soundness, check};
-use super::suitability::RefusalsCell;
 use super::upstream_catalogue::{ListFaults, Lists};
 use super::{Item, ListKind, UpstreamCatalogue};
 
@@ -305,7 +305,8 @@ impl Gather {
             is_confirmed: true,
             failed: self.failed,
             held: Arc::default(),
-            refusals: RefusalsCell::default(),
+            refusals: FirstUse::default(),
+            tool_tokens: FirstUse::default(),
             lists: Arc::new(self.lists),
         }
     }

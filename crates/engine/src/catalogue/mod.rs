@@ -12,6 +12,7 @@
 pub mod assemble;
 mod capabilities;
 pub mod entry;
+mod first_use;
 mod fixed_arguments;
 mod gather;
 mod gather_notes;
@@ -37,13 +38,13 @@ mod template_index;
 mod token_cost;
 mod tool_limits;
 mod tool_search;
-mod unsearched_cost;
 mod unused_rules;
 mod upstream_catalogue;
 mod uri_mark;
 mod uris;
 mod validator;
 mod view;
+mod view_costs;
 mod withheld;
 
 #[cfg(test)]
@@ -67,3 +68,4 @@ pub use upstream_catalogue::{ReadsArguments, UpstreamCatalogue};
 pub use uri_mark::marked as uri_of_server;
 pub use validator::Invalid;
 pub use view::View;
+pub use view_costs::{CostedTool, ViewCosts};

@@ -17,6 +17,12 @@ impl View {
         })
     }
 
+    /// The tool that its server calls by this name.
+    pub fn tool_of(&self, upstream: UpstreamId, own_name: &str) -> Option<&ToolEntry> {
+        let is_it = |tool: &&ToolEntry| tool.upstream == upstream && tool.own_name() == own_name;
+        self.tools.values().map(|tool| &**tool).find(is_it)
+    }
+
     /// The identity of the tool with this name; for one of the gateway's own tools, the name itself.
     pub fn identity_of(&self, tool: &str) -> Option<Arc<str>> {
         if self.is_own_tool(tool) {

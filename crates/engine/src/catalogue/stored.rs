@@ -10,7 +10,7 @@ use config::ServerTools;
 use proto::era::{CacheHint, CacheScope, ServerHello, by_version};
 use proto::json::{Elements, MAX_DEPTH, Members, quote, unquote};
 
-use super::suitability::RefusalsCell;
+use super::first_use::FirstUse;
 use super::upstream_catalogue::{ListFaults, Lists};
 use super::{Item, ListKind, UpstreamCatalogue};
 
@@ -85,7 +85,8 @@ pub fn read(text: &[u8], served: &ServerTools) -> Option<UpstreamCatalogue> {
         is_confirmed: false,
         failed: ListFaults::default(),
         held: Arc::default(),
-        refusals: RefusalsCell::default(),
+        refusals: FirstUse::default(),
+        tool_tokens: FirstUse::default(),
         lists: Arc::new(lists),
     })
 }
@@ -136,7 +137,8 @@ mod tests {
             is_confirmed,
             failed,
             held: Arc::default(),
-            refusals: RefusalsCell::default(),
+            refusals: FirstUse::default(),
+            tool_tokens: FirstUse::default(),
             lists,
         };
         let mut text = String::new();

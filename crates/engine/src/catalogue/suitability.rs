@@ -2,7 +2,7 @@
 //! depends on it. This module must not know where it is shown.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -87,27 +87,16 @@ impl Refusals {
     }
 }
 
-/// The refusals of a catalogue, computed on first use. Cloning a cell gives an empty one, because the cloned
-/// catalogue may get other tools.
-#[derive(Debug, Default)]
-pub(super) struct RefusalsCell(OnceLock<Arc<[Refusals]>>);
-
-impl Clone for RefusalsCell {
-    fn clone(&self) -> Self {
-        Self::default()
-    }
-}
-
 impl UpstreamCatalogue {
     /// The tools that families of clients refuse. The first call takes milliseconds for hundreds of tools, so make
     /// it on the blocking pool.
     pub fn refusals(&self) -> Arc<[Refusals]> {
-        self.refusals.0.get_or_init(|| Refusals::of(self).into()).clone()
+        self.refusals.get(|| Refusals::of(self))
     }
 
     /// Returns true if the refusals have already been computed.
     pub fn has_refusals(&self) -> bool {
-        self.refusals.0.get().is_some()
+        self.refusals.is_known()
     }
 }
 

@@ -1,8 +1,8 @@
 //! An estimate of the tokens that lists of tools take in a model's context. This module must not know who asks.
 
-use proto::json::{Elements, MAX_DEPTH, Members};
+use std::sync::Arc;
 
-use super::{Item, ListKind, Pages};
+use super::{Item, ListKind, UpstreamCatalogue};
 use crate::tokens::tokens_of_tool;
 
 /// A number of tools, and the estimated number of tokens that their definitions take.
@@ -25,30 +25,29 @@ impl TokenCost {
     }
 
     pub(super) fn add(&mut self, name: &str, text: &[u8]) {
+        self.count(tokens_of_tool(name, text));
+    }
+
+    pub(super) fn count(&mut self, tokens: u64) {
         self.tools += 1;
-        self.tokens += tokens_of_tool(name, text);
+        self.tokens = self.tokens.saturating_add(tokens);
     }
 
-    /// The cost of the tools on the pages of a list, as clients see them. The cost is zero if the pages were dropped.
-    pub(super) fn of_pages(pages: &Pages) -> Self {
-        Self::of_some(pages, |_| true)
+    pub(super) fn and(self, other: Self) -> Self {
+        Self { tools: self.tools + other.tools, tokens: self.tokens.saturating_add(other.tokens) }
+    }
+}
+
+impl UpstreamCatalogue {
+    /// The estimated numbers of tokens of the tools, in their order. The first call takes milliseconds for hundreds of tools.
+    pub fn tool_tokens(&self) -> Arc<[u64]> {
+        let tools = || self.list(ListKind::Tools).iter();
+        self.tool_tokens.get(|| tools().map(|tool| tokens_of_tool(&tool.key, &tool.text)).collect())
     }
 
-    /// The cost of the listed tools whose names `counts` accepts.
-    pub(super) fn of_some(pages: &Pages, counts: impl Fn(&str) -> bool) -> Self {
-        let mut cost = Self::default();
-        for page in pages.all() {
-            let text = page.text();
-            let list = Members::of_document(text, MAX_DEPTH).ok();
-            let list = list.and_then(|members| members.get(text, ListKind::Tools.member()));
-            for tool in list.and_then(|list| Elements::of_value(text, list)).iter().flat_map(Elements::iter) {
-                if let Some(item) =
-                    Item::read(ListKind::Tools, tool.share(text)).filter(|item| counts(&item.key))
-                {
-                    cost.add(&item.key, &item.text);
-                }
-            }
-        }
-        cost
+    /// The cost of the tools as the server lists them.
+    pub fn tool_cost(&self) -> TokenCost {
+        let tokens = self.tool_tokens();
+        TokenCost { tools: tokens.len(), tokens: tokens.iter().fold(0, |sum, one| sum.saturating_add(*one)) }
     }
 }

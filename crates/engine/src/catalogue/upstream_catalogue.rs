@@ -7,9 +7,9 @@ use std::sync::Arc;
 use proto::bridge::shape::item;
 use proto::era::{CacheHint, Era, ServerHello};
 
+use super::first_use::FirstUse;
 use super::item::listed;
-use super::suitability::RefusalsCell;
-use super::{Item, ListKind};
+use super::{Item, ListKind, Refusals};
 
 /// A server's interpretation of a call's arguments, for servers that are known to change arguments.
 pub trait ReadsArguments: fmt::Debug + Send + Sync {
@@ -56,7 +56,9 @@ pub struct UpstreamCatalogue {
     pub(super) failed: ListFaults,
     /// Tools that the server lists, but that are withheld until somebody approves their definitions; they are in no list.
     pub(super) held: Arc<[Item]>,
-    pub(super) refusals: RefusalsCell,
+    pub(super) refusals: FirstUse<Refusals>,
+    /// The estimated numbers of tokens of the tools, in their order.
+    pub(super) tool_tokens: FirstUse<u64>,
     /// The lists themselves, shared by all catalogues that have the same lists.
     pub(super) lists: Arc<Lists>,
 }

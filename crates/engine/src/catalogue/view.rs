@@ -21,7 +21,7 @@ use super::template::covers;
 use super::tool_search::ToolSearch;
 use super::unused_rules::unused_rules;
 use super::uris::PublicUris;
-use super::{ListKind, Pages, TokenCost, UpstreamCatalogue};
+use super::{ListKind, Pages, UpstreamCatalogue};
 use crate::access::{AccessTarget, Annotations};
 
 /// The merged catalogue of a profile for the clients of one era with the same capabilities.
@@ -316,11 +316,6 @@ impl View {
     /// The ready pages of a list.
     pub fn pages(&self, kind: ListKind) -> &Pages {
         &self.pages[kind.index()]
-    }
-
-    /// The cost of the listed tools. The cost is zero if the pages were dropped.
-    pub fn token_cost(&self) -> TokenCost {
-        TokenCost::of_pages(self.pages(ListKind::Tools))
     }
 
     /// The merged server capabilities, a JSON object.

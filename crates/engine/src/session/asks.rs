@@ -9,6 +9,8 @@ use proto::json::Splice;
 use proto::mcp::{Notice, meta};
 use proto::rpc::{Frame, FrameKind, FrameLimits, Id};
 
+use super::question_text::QuestionText;
+
 /// A question that waits for the client's answer; `L` identifies the link that it came from.
 #[derive(Debug)]
 struct OpenAsk<L> {
@@ -16,6 +18,7 @@ struct OpenAsk<L> {
     id: Id,
     method: Box<str>,
     token: Option<Bytes>,
+    text: QuestionText,
     expires: Instant,
 }
 
@@ -101,7 +104,8 @@ impl<L: Clone + PartialEq> Asks<L> {
             splice.replace(span, own.as_bytes());
         }
         let method = frame.method().into();
-        self.open.insert(self.next, OpenAsk { link, id, method, token, expires: now + self.lifetime });
+        let text = QuestionText::of(frame.text());
+        self.open.insert(self.next, OpenAsk { link, id, method, token, text, expires: now + self.lifetime });
         Ok(splice.finish())
     }
 
@@ -162,6 +166,12 @@ impl<L: Clone + PartialEq> Asks<L> {
         self.open.extract_if(|_, ask| ask.link == *link).map(|(own, _)| own).collect()
     }
 
+    /// The open questions, each with the time at which it was asked and the time at which it is given up.
+    pub fn listed(&self) -> Vec<(Instant, Instant, QuestionText)> {
+        let asked = |ask: &OpenAsk<L>| ask.expires.checked_sub(self.lifetime).unwrap_or(ask.expires);
+        self.open.values().map(|ask| (asked(ask), ask.expires, ask.text.clone())).collect()
+    }
+
     /// The number of open questions.
     pub fn len(&self) -> usize {
         self.open.len()
@@ -214,6 +224,20 @@ mod tests {
             (7, br#"{"result":{},"id":"up","jsonrpc":"2.0"}"#.as_slice())
         );
         assert_eq!(asks.answer(&answer), None);
+    }
+
+    #[test]
+    fn open_questions_are_listed_with_their_times_and_texts() {
+        let now = start();
+        let mut asks = Asks::new(2, Duration::from_mins(1), 0);
+        let question =
+            frame(r#"{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"Sure?"}}"#);
+        asks.ask(7, &question, now).unwrap();
+        let listed = asks.listed();
+        assert_eq!((listed[0].0, listed[0].1), (now, now + Duration::from_mins(1)));
+        assert_eq!((&*listed[0].2.method, &*listed[0].2.text), ("elicitation/create", "Sure?"));
+        asks.forget(&7);
+        assert_eq!(asks.listed(), []);
     }
 
     #[test]

@@ -5,6 +5,8 @@
 
 mod asks;
 mod events;
+mod question_text;
 
 pub use asks::{AskFault, Asks, LinkMessage, asking_process};
 pub use events::{EventId, EventLog};
+pub use question_text::QuestionText;

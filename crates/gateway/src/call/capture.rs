@@ -241,6 +241,11 @@ impl Capture {
         kept.calls.iter().find(|call| call.mark == *mark).map(|call| call.messages.clone())
     }
 
+    /// Returns the calls whose messages are kept, the oldest first.
+    pub fn marks(&self) -> Vec<CallMark> {
+        self.kept.lock().calls.iter().map(|call| call.mark.clone()).collect()
+    }
+
     /// Returns true if the messages of a call may have been dropped to make room.
     pub fn may_be_dropped(&self, mark: &CallMark) -> bool {
         self.kept.lock().dropped_until.is_some_and(|until| mark.at_ms <= until)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use engine::Fault;
 use engine::exchange::{Event, ExchangeAnswer, Step, TaskEffect, Ticket};
+use engine::session::QuestionText;
 use engine::tasks::TaskIds;
 use proto::mcp::meta;
 use proto::rpc::Frame;
@@ -86,7 +87,8 @@ impl Call {
             rules.pause();
         }
         let id = self.exchange.id().clone();
-        match parked.keep(ticket, self) {
+        let questions = QuestionText::of_result(&answer.body).into();
+        match parked.keep(ticket, self, questions) {
             Ok(()) => answer,
             Err(full) => {
                 let message = format!(

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use cluster::peers::Peer;
 use engine::exchange::{ParkedRequest, Ticket, no_longer_open, parked};
+use engine::session::QuestionText;
 use parking_lot::Mutex;
 use proto::era::Era;
 use proto::rpc::Frame;
@@ -36,6 +37,7 @@ struct ParkedCall {
     tool: Option<Arc<str>>,
     since: Instant,
     until: Instant,
+    questions: Arc<[QuestionText]>,
     _permit: Permit,
 }
 
@@ -48,6 +50,8 @@ pub struct ParkedFacts {
     pub server: Arc<str>,
     pub since: Instant,
     pub until: Instant,
+    /// The questions that the client has to answer.
+    pub questions: Arc<[QuestionText]>,
 }
 
 /// The outcome of a request that may be the retry of a parked call.
@@ -79,7 +83,12 @@ impl Parked {
 
     /// Parks a call until its client returns. Meanwhile, the call receives its upstream's messages. If too many
     /// calls are parked, this call is dropped, which cancels it at its upstream.
-    pub(crate) fn keep(&self, ticket: Ticket, mut call: Box<Call>) -> Result<(), QuotaError> {
+    pub(crate) fn keep(
+        &self,
+        ticket: Ticket,
+        mut call: Box<Call>,
+        questions: Arc<[QuestionText]>,
+    ) -> Result<(), QuotaError> {
         let permit = self.quota.take(call.caller.identity().holder());
         if let Some(record) = &mut call.record {
             match &permit {
@@ -98,6 +107,7 @@ impl Parked {
             tool: call.record.as_ref().and_then(|record| record.tool()),
             since,
             until: since + *self.lifetime.lock(),
+            questions,
             _permit: permit,
         };
         self.waiting.lock().insert(ticket, parked);
@@ -106,15 +116,15 @@ impl Parked {
         Ok(())
     }
 
-    /// Removes the call with this ticket from the table and returns it. Each ticket works only once.
-    pub(crate) async fn take(&self, ticket: Ticket) -> Option<Box<Call>> {
+    /// Removes the call with this ticket from the table, and returns it with its questions. Each ticket works only once.
+    async fn take(&self, ticket: Ticket) -> Option<(Box<Call>, Arc<[QuestionText]>)> {
         let found = self.waiting.lock().remove(&ticket)?;
         if found.until <= Instant::now() {
             return None;
         }
         let (taker, call) = oneshot::channel();
         found.wanted.send(taker).ok()?;
-        call.await.ok()
+        Some((call.await.ok()?, found.questions))
     }
 
     /// If a request is the retry of a parked call, resumes this call with the answers in the retry. `moves` is true if the request
@@ -138,12 +148,12 @@ impl Parked {
                 return peer.map(Resumed::Elsewhere).ok_or_else(|| no_longer_open().into());
             }
         };
-        let mut call = self.take(ticket).await.ok_or_else(no_longer_open)?;
+        let (mut call, questions) = self.take(ticket).await.ok_or_else(no_longer_open)?;
         match call.resume(frame.clone()) {
             Ok(()) => Ok(Resumed::Call(call)),
             Err(refused) => {
                 // The call waits again as before. There is room for the call, because it has just been removed.
-                let _ = self.keep(ticket, call);
+                let _ = self.keep(ticket, call, questions);
                 Err(refused)
             }
         }
@@ -158,6 +168,7 @@ impl Parked {
             server: call.server.clone(),
             since: call.since,
             until: call.until,
+            questions: call.questions.clone(),
         };
         waiting.values().filter(|call| !call.wanted.is_closed()).map(facts).collect()
     }

@@ -64,6 +64,11 @@ impl Basis {
         Arc::ptr_eq(&self.names, names)
     }
 
+    /// Returns true if both are views of a profile with the same names.
+    pub(super) fn shares_names(&self, other: &Self) -> bool {
+        self.has_names(&other.names)
+    }
+
     pub(super) fn is_like(&self, other: &Self) -> bool {
         let (own, others) = (&self.profile, &other.profile);
         own.rules == others.rules

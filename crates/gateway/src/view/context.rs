@@ -1,23 +1,24 @@
 //! The context for making views: a thread's access to servers, and the state that all threads share. This module must
 //! not know clients.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use engine::Snapshot;
 use engine::access::Scheme;
-use engine::catalogue::{UpstreamId, View};
+use engine::catalogue::UpstreamId;
 use proto::era::Era;
 use proto::mcp::Notice;
 use upstream::oauth::CallerId;
 use upstream::{Egress, Server, Upstream, Upstreams};
 
-use super::ClientClass;
 use super::basis::Basis;
 use super::names::NameBooks;
 use super::view_cell::ViewCell;
 use super::views::Views;
+use super::whole_views::WholeView;
 use crate::admission::Identity;
 
 /// The receiver of changes of views.
@@ -117,11 +118,27 @@ impl ViewState {
         Basis::new(profile, upstreams, snapshot.asks, names)
     }
 
-    /// Builds the view of a profile over the lists that all callers share, without access rules. This takes a while if there
-    /// are many items.
-    pub fn build_whole(&self, profile: usize, era: &'static Era) -> View {
+    /// The inputs of a view that operators see: the count of changes to catalogues, the length of the longest schema that is
+    /// compiled, and the profile with its servers.
+    fn inputs_of_whole(&self, profile: usize) -> ((u64, usize), Basis) {
         let schema_bytes = self.current.load().limits.schema_bytes;
-        self.basis(profile, None).build(ClientClass::plain(era), None, schema_bytes, None)
+        ((self.views.changes.load(Ordering::SeqCst), schema_bytes), self.basis(profile, None))
+    }
+
+    /// Returns the view of a profile over the lists that all callers share, without access rules, if it is already known.
+    pub fn known_whole(&self, profile: usize, era: &'static Era) -> Option<Arc<WholeView>> {
+        let (inputs, basis) = self.inputs_of_whole(profile);
+        self.views.whole.find((profile, era), inputs, &basis)
+    }
+
+    /// Returns the view of a profile over the lists that all callers share, without access rules. Building the view takes a
+    /// while if there are many items, so call this on the blocking pool.
+    pub fn build_whole(&self, profile: usize, era: &'static Era) -> Arc<WholeView> {
+        self.views.note_large();
+        let inputs = || self.inputs_of_whole(profile);
+        let whole = self.views.whole.build((profile, era), inputs, || self.views.any_of(profile));
+        self.count_kept();
+        whole
     }
 
     /// Returns a server as seen by this caller.

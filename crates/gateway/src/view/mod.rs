@@ -7,6 +7,7 @@
 //! | `client_class` | the properties of clients that affect what they are shown |
 //! | [`views`] | the views that clients see: finds or makes them |
 //! | [`view_cell`] | one view |
+//! | `whole_views` | the views of profiles as operators see them |
 //! | `basis` | the input of a view |
 //! | `page_use` | the use of a view's ready pages |
 //! | `upkeep` | periodic work on all views |
@@ -27,7 +28,9 @@ mod tests;
 mod upkeep;
 pub(crate) mod view_cell;
 pub(crate) mod views;
+mod whole_views;
 
 pub(crate) use client_class::ClientClass;
 pub(crate) use context::{NoKnownView, ViewContext, ViewState};
 pub(crate) use view_cell::ViewCell;
+pub use whole_views::WholeView;

@@ -267,3 +267,42 @@ async fn an_index_that_nobody_uses_is_dropped_and_built_at_the_next_search() {
     context.state.views.drop_unused_pages();
     assert!(cell.view().has_pages(), "somebody searches");
 }
+
+#[tokio::test]
+async fn a_whole_view_is_kept_while_it_is_current() {
+    let context = context(600);
+    let (state, era) = (&context.state, &V2025_11_25);
+    assert!(state.known_whole(0, era).is_none(), "it is built only for an operator");
+    let whole = state.build_whole(0, era);
+    assert_eq!((whole.costs.listed.tools, whole.costs.tools.len(), whole.costs.searched), (600, 600, None));
+    assert_eq!(whole.costs.unsearched, whole.costs.listed);
+    let is_same = |other: Option<Arc<WholeView>>| other.is_some_and(|other| Arc::ptr_eq(&other, &whole));
+    assert!(is_same(state.known_whole(0, era)) && is_same(Some(state.build_whole(0, era))));
+    assert!(state.known_whole(0, &V2026_07_28).is_none(), "another version");
+    let server = server(&context);
+    server.catalogue.forget_all();
+    state.clone().catalogue_changed(context.egress.snapshot(), &server.server).finished().await;
+    assert!(state.known_whole(0, era).is_none(), "the lists have changed");
+    assert_eq!(state.build_whole(0, era).costs.listed.tools, 0);
+}
+
+#[tokio::test]
+async fn a_whole_view_that_nobody_uses_is_dropped() {
+    let context = context(600);
+    let (state, era) = (&context.state, &V2025_11_25);
+    state.count_kept();
+    let (kept, whole) = (transport::budget::of_process().kept(), state.build_whole(0, era));
+    assert!(kept.used() > whole.view.page_bytes());
+    let mut looks = 0;
+    while state.views.whole.bytes() > 0 {
+        state.views.drop_unused_pages();
+        looks += 1;
+    }
+    assert_eq!(looks, 61, "one for the operator that it was built for, then ten minutes");
+    state.build_whole(0, era);
+    state.views.drop_pages_until(|| false);
+    assert!(state.known_whole(0, era).is_none(), "clients need the memory");
+    state.build_whole(0, era);
+    state.views.follow(&context);
+    assert!(state.known_whole(0, era).is_none(), "the configuration may have changed");
+}

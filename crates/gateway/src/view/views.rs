@@ -17,6 +17,7 @@ use crate::view::basis::Basis;
 use crate::view::page_use::PageUse;
 use crate::view::revision::Revision;
 use crate::view::view_cell::{ViewCell, log_notes};
+use crate::view::whole_views::WholeViews;
 use crate::view::{ClientClass, NoKnownView, ViewContext};
 use upstream::{Server, Upstream, catalogue::Learner, oauth::CallerId};
 
@@ -58,6 +59,8 @@ pub(crate) struct Views {
     /// The view of the latest request. It is tried first, because nearly all requests use the same view.
     recent: ArcSwapOption<ViewCell>,
     pub(super) cells: Mutex<HashMap<Key, Arc<ViewCell>>>,
+    /// The views as operators see them.
+    pub(super) whole: WholeViews,
     /// Held while views are built, so only one task builds at a time.
     pub(super) building: Arc<Mutex<()>>,
     /// The servers whose catalogues have changed since their views were built.
@@ -268,6 +271,7 @@ impl Views {
 
     /// Rebuilds all views from the current configuration. Views that were made under other rules are retired.
     pub(crate) fn follow(&self, context: &Arc<ViewContext>) {
+        self.whole.clear();
         let regime = context.egress.snapshot().regime;
         let (cells, old): (Vec<_>, Vec<_>) = {
             let mut cells = self.cells.lock();
@@ -288,6 +292,7 @@ impl Views {
 
     /// Separates callers at this server from now on: callers that shared a view get their own views.
     pub(crate) fn part(&self, context: &Arc<ViewContext>, upstream: UpstreamId) {
+        self.whole.clear();
         self.recent.store(None);
         let has = |cell: &ViewCell| cell.basis.load().profile.upstreams.contains(&upstream);
         let (old, own): (Vec<_>, Vec<_>) = {
@@ -344,7 +349,7 @@ impl Views {
     }
 
     /// Returns a view of a profile, for any clients.
-    fn any_of(&self, profile: usize) -> Option<Arc<View>> {
+    pub(super) fn any_of(&self, profile: usize) -> Option<Arc<View>> {
         self.cells.lock().values().find(|cell| cell.profile == profile).map(|cell| cell.view())
     }
 

@@ -61,6 +61,8 @@ pub struct CallsFilter {
     pub server: ForeignText,
     /// The outcome.
     pub outcome: Option<Outcome>,
+    /// True for calls whose messages were captured.
+    pub captured: bool,
     /// True for the calls of all gateways of the cluster.
     pub of_all: bool,
 }
@@ -72,6 +74,8 @@ pub struct CallRow {
     pub id: u64,
     /// The gateway that recorded the call, in the list of all gateways.
     pub gateway: Option<ForeignText>,
+    /// True if the messages of the call were captured, and are still kept.
+    pub captured: bool,
     /// The time at which the call arrived.
     pub at: Millis,
     /// The outcome of the call.

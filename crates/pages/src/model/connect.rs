@@ -9,6 +9,8 @@ pub struct ConnectPage {
     pub profiles: Vec<ForeignText>,
     /// The chosen profile.
     pub profile: ForeignText,
+    /// The wanted profile, if there is none with this name.
+    pub unknown: Option<ForeignText>,
     /// The URL of the profile.
     pub url: ForeignText,
     /// The header that clients must send, with a placeholder for the secret; `None` if no authentication is needed.

@@ -67,6 +67,26 @@ pub struct LoginPage {
     pub next: String,
 }
 
+/// The question before something is done that cannot be undone, or that interrupts others. The form is sent again to the same
+/// address, with the same fields and with `sure`.
+#[derive(Debug, Clone, Default)]
+pub struct ConfirmPage {
+    /// The question in a few words: `End the session?`
+    pub question: &'static str,
+    /// The thing that is concerned.
+    pub subject: ForeignText,
+    /// The effect, in one sentence.
+    pub effect: &'static str,
+    /// The label of the button that does it.
+    pub words: &'static str,
+    /// The address of the form.
+    pub action: String,
+    /// The fields of the form: names and values.
+    pub fields: Vec<(String, String)>,
+    /// The page to which the operator returns without doing it, always one of our own pages.
+    pub back: String,
+}
+
 /// A page that could not be shown.
 #[derive(Debug, Clone, Default)]
 pub struct ErrorPage {

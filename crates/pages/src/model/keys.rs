@@ -5,6 +5,9 @@ use super::{ForeignText, Millis, Paging};
 /// The API keys.
 #[derive(Debug, Clone, Default)]
 pub struct KeysPage {
+    /// The profile and the client for which a key is needed, if the operator is connecting a client. The query parameters are
+    /// `profile` and `client`.
+    pub connect: (ForeignText, ForeignText),
     /// True if the configuration accepts keys (`auth.keys`).
     pub accepted: bool,
     /// The filter: a part of the name or the prefix. The query parameter is `q`.
@@ -24,6 +27,8 @@ pub struct KeysPage {
 /// A key.
 #[derive(Debug, Clone, Default)]
 pub struct KeyRow {
+    /// The rules in `access` that name the key, counted from 1.
+    pub rules: Vec<u64>,
     /// The name.
     pub name: ForeignText,
     /// The first twelve characters.

@@ -37,7 +37,7 @@ pub use calls::{
 pub use configuration::{ChangeRow, ConfigFault, ConfigurationPage};
 pub use connect::{ClientSnippet, ConnectPage, SelfTest, SelfTestEvent, SelfTestState};
 pub use doctor::{CheckGroup, CheckRow, DoctorPage};
-pub use frame::{ErrorPage, LoginPage, Notice, PageFrame, Severity};
+pub use frame::{ConfirmPage, ErrorPage, LoginPage, Notice, PageFrame, Severity};
 pub use keys::{KeyForm, KeyRow, KeyStanding, KeysPage, NewKey};
 pub use limits::{CapRow, LimitsPage, RateRow};
 pub use live::{LiveEvent, LiveEventKind, LivePage};
@@ -59,7 +59,8 @@ pub use servers::{
 };
 pub use sessions::{CallNowRow, ParkedRow, QueueRow, SessionRow, SessionsPage, StreamRow};
 pub use tools::{
-    ApprovalRow, ArgumentRow, SchemaFindingRow, ToolPage, ToolProfileRow, ToolRow, ToolsFilter, ToolsPage,
+    ApprovalRow, ArgumentRow, SchemaFindingRow, ToolAbsence, ToolAccessRow, ToolPage, ToolProfileRow,
+    ToolRow, ToolsFilter, ToolsPage,
 };
 
 /// A point in time: milliseconds since 1970-01-01T00:00:00Z.

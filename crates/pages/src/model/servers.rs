@@ -120,6 +120,8 @@ pub struct ServerPage {
 pub struct ServerConfig {
     /// The entry as JSON, with secrets masked as `***`.
     pub text: ForeignText,
+    /// The whole entry in force as JSON, with defaults, and with secrets masked.
+    pub whole: ForeignText,
     /// The `ETag` of the entry: a change sends it back.
     pub etag: String,
     /// The reasons why the last change was refused; `text` is then the refused text.

@@ -15,7 +15,7 @@ pub struct SessionsPage {
     pub streams: Vec<StreamRow>,
     /// The calls that run, or wait for their turn, the oldest first.
     pub calls: Vec<CallNowRow>,
-    /// The calls that wait for an answer from their client.
+    /// The questions that clients have not answered, with the calls that wait for the answers.
     pub parked: Vec<ParkedRow>,
     /// The servers at which calls run or wait.
     pub queues: Vec<QueueRow>,
@@ -84,19 +84,21 @@ pub struct CallNowRow {
     pub waits: bool,
 }
 
-/// A call that waits for an answer from its client.
+/// A question that a client has not answered, or a call that waits for the answers to several.
 #[derive(Debug, Clone, Default)]
 pub struct ParkedRow {
+    /// The questions: the method, and the text that is asked.
+    pub questions: Vec<(ForeignText, ForeignText)>,
+    /// The name and version that the client claims, if they are known.
+    pub client: Option<ForeignText>,
     /// The caller.
     pub principal: Caller,
-    /// The tool.
-    pub tool: ForeignText,
-    /// The server.
-    pub server: ForeignText,
-    /// The time at which the wait began.
+    /// The tool and its server, if a call waits for its client.
+    pub call: Option<(ForeignText, ForeignText)>,
+    /// The time at which the question was asked.
     pub since: Millis,
-    /// The time at which the gateway stops waiting.
-    pub until: Millis,
+    /// The time at which the gateway stops waiting, if it is known.
+    pub until: Option<Millis>,
 }
 
 /// The calls at one server.

@@ -68,6 +68,8 @@ pub struct ToolRow {
 pub struct ToolPage {
     /// The row of the list.
     pub row: ToolRow,
+    /// The reason why the tool is missing, if the server does not list it.
+    pub absence: Option<ToolAbsence>,
     /// The arguments at the root of the input schema.
     pub arguments: Vec<ArgumentRow>,
     /// The input schema, indented.
@@ -76,6 +78,10 @@ pub struct ToolPage {
     pub output_schema: Option<ForeignText>,
     /// The profiles with the tool.
     pub profiles: Vec<ToolProfileRow>,
+    /// The keys and users that may use the tool, and those that may not, by profile and rule.
+    pub access: Vec<ToolAccessRow>,
+    /// True if there may be other callers, such as people with tokens, which are not listed.
+    pub has_other_callers: bool,
     /// The findings of the schema lint.
     pub findings: Vec<SchemaFindingRow>,
     /// The change that awaits approval.
@@ -86,6 +92,21 @@ pub struct ToolPage {
     pub approvals: Vec<ApprovalRow>,
     /// The latest calls.
     pub calls: Vec<CallRow>,
+}
+
+/// The facts about a tool that its server does not list.
+#[derive(Debug, Clone, Default)]
+pub struct ToolAbsence {
+    /// The reason why the server's lists are not known; `None` if they are known, and the tool is not in them.
+    pub unknown: Option<ForeignText>,
+    /// The time of the last recorded call that reached the server.
+    pub last_seen: Option<Millis>,
+    /// The time at which its definition was seen first.
+    pub first_seen: Option<Millis>,
+    /// True if the page shows the last known definition.
+    pub has_definition: bool,
+    /// The pattern that finds the calls of the tool.
+    pub calls: ForeignText,
 }
 
 /// An argument of a tool.
@@ -114,6 +135,25 @@ pub struct ToolProfileRow {
     pub profile_tokens: u64,
     /// The way in which clients get the tool: `listed`, `searchable`, or the reason why they do not.
     pub visibility: ForeignText,
+}
+
+/// The callers for which the same rule decides about a tool in a profile.
+#[derive(Debug, Clone, Default)]
+pub struct ToolAccessRow {
+    /// The profile.
+    pub profile: ForeignText,
+    /// The tool's name there.
+    pub client_name: ForeignText,
+    /// True if the callers may use the tool.
+    pub allowed: bool,
+    /// The rule that decides, counted from 1 in `access`.
+    pub rule: Option<u64>,
+    /// The reason, in words.
+    pub reason: ForeignText,
+    /// The callers; if every caller is meant, there is none.
+    pub callers: Vec<ForeignText>,
+    /// The number of further callers, which are not listed.
+    pub more: u64,
 }
 
 /// A finding of the schema lint.

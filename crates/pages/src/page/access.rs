@@ -35,6 +35,14 @@ pub(super) fn verdict(answer: &AccessVerdict) -> Markup {
     html! { div.notice.(class) role="status" { (icon) div { p { strong { (word) } (answer.reason) } } } }
 }
 
+/// Links to rules, with the words around them.
+pub(super) fn rule_links(rules: &[u64]) -> Markup {
+    html! { @for (at, rule) in rules.iter().enumerate() {
+        @if at > 0 { ", " }
+        a href=(format!("{}#rule-{rule}", route::ACCESS)) { "rule " (rule) }
+    } }
+}
+
 fn form(data: &AccessPage) -> Markup {
     let form = &data.form;
     html! {
@@ -85,7 +93,7 @@ fn steps(steps: &[AccessStep]) -> Markup {
 
 fn rules(data: &AccessPage) -> Markup {
     let rows = html! {
-        @for rule in shown(&data.rules) { tr {
+        @for rule in shown(&data.rules) { tr id=(format!("rule-{}", rule.number)) {
             td data-label="Rule" { (rule.number) }
             td data-label="Effect" { @if rule.allows { (badge(Tone::Good, Glyph::Check, "allow")) } @else { (badge(Tone::Bad, Glyph::Deny, "deny")) } }
             td data-label="Items" { code { (rule.patterns) } }

@@ -36,7 +36,7 @@ pub fn calls(frame: &PageFrame, data: &CallsPage) -> Markup {
 }
 
 /// The filter as the query of an address.
-fn pairs(filter: &CallsFilter) -> [(&str, &str); 10] {
+fn pairs(filter: &CallsFilter) -> [(&str, &str); 11] {
     [
         ("q", filter.q.raw()),
         ("since", filter.since.raw()),
@@ -47,6 +47,7 @@ fn pairs(filter: &CallsFilter) -> [(&str, &str); 10] {
         ("profile", filter.profile.raw()),
         ("server", filter.server.raw()),
         ("outcome", filter.outcome.map_or("", Outcome::name)),
+        ("captured", if filter.captured { "yes" } else { "" }),
         ("gateways", if filter.of_all { ALL } else { "" }),
     ]
 }
@@ -76,6 +77,7 @@ fn filters(data: &CallsPage) -> Markup {
             (select("f", "outcome", "Outcome", chosen.outcome.map_or("", Outcome::name), &outcomes))
             (select("f", "server", "Server", chosen.server.raw(), &options("All servers", &data.servers)))
             (select("f", "profile", "Profile", chosen.profile.raw(), &options("All profiles", &data.profiles)))
+            (select("f", "captured", "Messages", if chosen.captured { "yes" } else { "" }, &[("", "All calls".to_owned()), ("yes", "Captured".to_owned())]))
             @if data.is_shared || chosen.of_all {
                 (select("f", "gateways", "Gateways", if chosen.of_all { ALL } else { "" }, &[("", "This gateway".to_owned()), (ALL, "All gateways".to_owned())]))
             }
@@ -102,6 +104,7 @@ fn list(frame: &PageFrame, data: &CallsPage, pairs: &[(&str, &str)]) -> Markup {
         (faults(data.fault.as_slice()))
         @if data.missing > 0 { p.hint { (counted(data.missing, "call is missing", "calls are missing")) ", because the store of the cluster could not be used." } }
         @if data.rows.is_empty() {
+            @if data.filter.captured { p.hint { "Messages are captured only while a capture runs, which begins on the page of a call. They are kept in memory, up to a limit." } }
             (empty(&Empty { icon: Glyph::Search, title: "No matching calls", text: "Choose a longer period, or clear the filter.", link: Some((route::CALLS, "All calls")) }))
         } @else {
             (table("Calls", &columns, &rows))
@@ -115,7 +118,7 @@ fn list(frame: &PageFrame, data: &CallsPage, pairs: &[(&str, &str)]) -> Markup {
 fn call_row(frame: &PageFrame, row: &CallRow) -> Markup {
     html! {
         tr {
-            td data-label="Outcome" { (outcome_badge(row.outcome)) @if let Some(code) = row.code { div.sub { "code " (code) } } }
+            td data-label="Outcome" { (outcome_badge(row.outcome)) @if let Some(code) = row.code { div.sub { "code " (code) } } @if row.captured { div.sub { "captured" } } }
             td data-label="Tool" {
                 @if let Some(gateway) = &row.gateway {
                     (row.tool.name()) div.sub { "at " (gateway.name()) }

@@ -23,11 +23,12 @@ pub fn connect(frame: &PageFrame, data: &ConnectPage) -> Markup {
             @if !data.notes.is_empty() { div.notice.note { (Glyph::Note) div { @for note in &data.notes { p { (note) } } } } }
             section aria-labelledby="address" {
                 h2 id="address" { "1. Address" }
+                @if let Some(unknown) = &data.unknown { div.notice.warn { (Glyph::Warning) div { p { "There is no profile " code { (unknown.name()) } ". The address below is that of " code { (data.profile.name()) } "." } } } }
                 (profile(data))
                 (facts(&[
                     ("URL", copyable("url", "URL", &data.url)),
                     ("Header", html! { @match &data.header {
-                        Some((name, value)) => { code { (name.name()) ": " (value.name()) } " " a href=(route::KEYS) { "Make a key" } },
+                        Some((name, value)) => { code { (name.name()) ": " (value.name()) } " " a href=(format!("{}#new", route::with_query(route::KEYS, &[("profile", data.profile.raw()), ("client", &data.client)]))) { "Make a key" } },
                         None => span.quiet { "none: this address needs no authentication" },
                     } }),
                 ]))

@@ -1,5 +1,6 @@
 //! The API keys.
 
+use super::access::rule_links;
 use crate::model::{ForeignText, KeyRow, KeyStanding, KeysPage, PageFrame};
 use crate::part::{
     Button, Confirmed, Empty, Glyph, Head, InputLine, Section, Tone, badge, confirmed, count, empty, field,
@@ -31,7 +32,7 @@ pub fn keys(frame: &PageFrame, data: &KeysPage) -> Markup {
                     @if made.gets_nothing {
                         div.notice.warn { (Glyph::Warning) div { p { strong { "The access rules give this key no access. " } "Add a rule for it to " code { "access" } " in the configuration; the page " a href=(route::ACCESS) { "Access" } " says which rule decides about a call." } } }
                     }
-                    p { a href=(route::CONNECT) { "Connect a client with it" } }
+                    p { a href=(route::with_query(route::CONNECT, &[("profile", data.connect.0.raw()), ("client", data.connect.1.raw())])) { "Connect a client with it" } }
                 }
             }
             (list(frame, data))
@@ -45,6 +46,7 @@ fn list(frame: &PageFrame, data: &KeysPage) -> Markup {
     let columns = [
         ("Key", ""),
         ("Profiles", ""),
+        ("Access", ""),
         ("State", ""),
         ("Calls, 24 h", "n"),
         ("Last used", ""),
@@ -79,6 +81,11 @@ fn key_row(frame: &PageFrame, row: &KeyRow, number: usize) -> Markup {
             td data-label="Profiles" {
                 @if row.profiles.is_empty() { "all" }
                 @for (at, profile) in row.profiles.iter().enumerate() { @if at > 0 { ", " } a href=(route::profile(profile.raw())) { (profile.name()) } }
+            }
+            td data-label="Access" {
+                @if !row.rules.is_empty() { "by " (rule_links(&row.rules)) @if row.standing == KeyStanding::Valid { ", " } }
+                @if row.standing == KeyStanding::Valid { a href=(route::with_query(route::ACCESS, &[("caller", &format!("key:{}", row.name.raw()))])) { "check" span.vh { " the access of " (row.name.label()) } } }
+                @else if row.rules.is_empty() { span.quiet { "–" } }
             }
             td data-label="State" { @match row.standing {
                 KeyStanding::Valid => (badge(Tone::Good, Glyph::Check, "valid")),
@@ -123,6 +130,7 @@ fn form(frame: &PageFrame, data: &KeysPage) -> Markup {
                         }
                     } }
                 }
+                input type="hidden" name="client" value=(data.connect.1.value());
                 (refused("new-faults", entered.fault.as_slice()))
                 (submit(Button::Main, Glyph::Key, "Make the key"))
             }))

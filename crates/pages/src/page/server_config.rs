@@ -13,8 +13,20 @@ pub(super) fn configuration(frame: &PageFrame, data: &ServerPage) -> Markup {
             h2 id="configuration-title" { "Configuration" }
             @if frame.manages { (form(frame, data)) } @else {
                 (code("Configuration of the server", &data.config.text))
+                (whole(data))
                 p.hint { "Changes through these pages are disabled. Set " code { "management: true" } " in the configuration to allow them." }
             }
+        }
+    }
+}
+
+/// The entry with all its keys, such as `definitions`, `concurrentCalls` and `timeout`, which the form does not have.
+fn whole(data: &ServerPage) -> Markup {
+    html! {
+        details.raw open {
+            summary { "All keys in force, with defaults" }
+            (code("All keys in force", &data.config.whole))
+            p.hint { "The form changes how the server is reached. Change the other keys in the configuration file; a change of the form keeps them." }
         }
     }
 }
@@ -36,6 +48,7 @@ fn form(frame: &PageFrame, data: &ServerPage) -> Markup {
             (refused("config-faults", &config.faults))
             div.row { (submit(Button::Main, Glyph::Check, "Save and apply")) }
         }))
+        (whole(data))
         div.row.ends {
             @if data.row.state != ServerState::Disabled {
                 (button(frame, &route::server_action(id, ServerAction::Disable), Button::Plain, Glyph::Off, "Disable", &[]))

@@ -3,7 +3,7 @@
 use crate::model::{CallNowRow, PageFrame, ParkedRow, QueueRow, SessionRow, SessionsPage};
 use crate::part::{
     Button, Empty, Glyph, Head, InputLine, Section, Tone, at_row, badge, button, caller, count, counted,
-    empty, field, filter, left_out, meter, page, pager, shown, table, when,
+    empty, field, filter, left_out, meter, page, pager, shown, table, until, when,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -27,11 +27,11 @@ pub fn sessions(frame: &PageFrame, data: &SessionsPage) -> Markup {
                 div { dt { "Event streams" } dd.value { (count(data.streams.len() as u64)) } dd.below { "open now" } }
                 div { dt { "Running calls" } dd.value { (count(running)) } dd.below { "at all servers" } }
                 div { dt { "Waiting calls" } dd.value { (count(waiting)) } dd.below { "for their turn or a connection" } }
-                div { dt { "Open questions" } dd.value { (count(data.parked.len() as u64)) } dd.below { "calls that wait for their client" } }
+                div { dt { "Open questions" } dd.value { (count(data.parked.len() as u64)) } dd.below { "that clients have not answered" } }
             }
             @if !data.calls.is_empty() { section aria-labelledby="calls" { h2 id="calls" { "Calls in progress" } (calls(frame, &data.calls)) } }
             section aria-labelledby="queues" { h2 id="queues" { "Running and waiting, by server" } (queues(&data.queues)) }
-            @if !data.parked.is_empty() { section aria-labelledby="parked" { h2 id="parked" { "Calls that wait for their client" } (parked(frame, &data.parked)) } }
+            @if !data.parked.is_empty() { section aria-labelledby="parked" { h2 id="parked" { "Open questions" } (parked(frame, &data.parked)) } }
             section aria-labelledby="sessions" { h2 id="sessions" { "Sessions" } (list(frame, data)) }
             section aria-labelledby="streams" { h2 id="streams" { "Open event streams" } (streams(frame, data)) }
         },
@@ -73,14 +73,18 @@ fn calls(frame: &PageFrame, calls: &[CallNowRow]) -> Markup {
 fn parked(frame: &PageFrame, parked: &[ParkedRow]) -> Markup {
     let rows = html! {
         @for row in shown(parked) { tr {
-            td data-label="Tool" { (row.tool.name()) div.sub { (row.server.name()) } }
-            td data-label="Caller" { (caller(&row.principal)) }
-            td data-label="Since" { (when(frame.now, row.since)) }
-            td data-label="Given up" { (when(frame.now, row.until)) }
+            td.text data-label="Question" { @for (method, text) in &row.questions {
+                div { @if text.is_empty() { span.quiet { "no text" } } @else { (text) } }
+                div.sub { code { (method.name()) } }
+            } }
+            td data-label="Call" { @if let Some((tool, server)) = &row.call { (tool.name()) div.sub { (server.name()) } } @else { span.quiet { "–" } } }
+            td data-label="Caller" { (caller(&row.principal)) @if let Some(client) = &row.client { div.sub { (client.name()) } } }
+            td data-label="Asked" { (when(frame.now, row.since)) }
+            td data-label="Given up" { (until(frame.now, row.until, "–")) }
         } }
     };
     html! {
-        (table("Calls that wait for their client", &[("Tool", ""), ("Caller", ""), ("Since", ""), ("Given up", "")], &rows))
+        (table("Open questions", &[("Question", ""), ("Call", ""), ("Caller", ""), ("Asked", ""), ("Given up", "")], &rows))
         (left_out(parked))
     }
 }

@@ -1,11 +1,12 @@
 //! One tool: its arguments, its cost in each profile, its changes, its calls.
 
+use super::access::rule_links;
 use super::definitions;
 use super::overview::call_table;
-use crate::model::{DefinitionState, PageFrame, ToolPage};
+use crate::model::{DefinitionState, PageFrame, ToolAbsence, ToolAccessRow, ToolPage};
 use crate::part::{
-    Button, Glyph, Head, Section, at_row, code, count, counted, definition_badge, diff, hints, jump,
-    left_out, meter, not_recorded, page, percent, post, shown, submit, table, when,
+    Button, Glyph, Head, Section, Tone, at_row, badge, code, count, counted, definition_badge, diff, hints,
+    jump, left_out, meter, not_recorded, page, percent, post, shown, submit, table, when,
 };
 use crate::route::{self, ServerAction};
 use maud::{Markup, html};
@@ -19,11 +20,11 @@ pub fn tool(frame: &PageFrame, data: &ToolPage) -> Markup {
         title: format!("{} · Tools", row.name.label()),
         heading: row.name.name(),
         lead: html! {
-            "of " a href=(route::server(row.server.raw())) { (row.server.name()) } " · " (counted(row.tokens, "token", "tokens")) " · " (hints(row.hints))
+            "of " a href=(route::server(row.server.raw())) { (row.server.name()) } @if data.absence.is_none() { " · " (counted(row.tokens, "token", "tokens")) " · " (hints(row.hints)) }
             @if let Some(state) = row.pending { " " (definition_badge(state)) }
         },
         actions: html! {
-            @if let Some(profile) = profile {
+            @if let Some(profile) = profile.filter(|_| data.absence.is_none()) {
                 a.button.main href=(route::with_query(route::PLAYGROUND, &[("profile", profile.profile.raw()), ("tool", profile.client_name.raw())])) { (Glyph::Playground) "Try it" }
             }
         },
@@ -33,8 +34,9 @@ pub fn tool(frame: &PageFrame, data: &ToolPage) -> Markup {
         frame,
         &head,
         &html! {
+            @if let Some(absence) = &data.absence { (self::absence(frame, data, absence)) }
             (change(frame, data))
-            (jump(&[("#description", "Description"), ("#arguments", "Arguments"), ("#profiles", "Cost and visibility"), ("#calls", "Latest calls"), ("#approvals", "Approvals")]))
+            (jump(&[("#description", "Description"), ("#arguments", "Arguments"), ("#profiles", "Cost and visibility"), ("#access", "Who may use it"), ("#calls", "Latest calls"), ("#approvals", "Approvals")]))
             section aria-labelledby="description" {
                 h2 id="description" { "Description" }
                 @if !row.title.is_empty() { p { strong { (row.title) } } }
@@ -43,10 +45,11 @@ pub fn tool(frame: &PageFrame, data: &ToolPage) -> Markup {
             }
             section aria-labelledby="arguments" { h2 id="arguments" { "Arguments" } (arguments(data)) }
             section aria-labelledby="profiles" { h2 id="profiles" { "Cost and visibility by profile" } (profiles(data)) }
+            section aria-labelledby="access" { h2 id="access" { "Who may use it" } (access(data)) }
             (findings(data))
             section aria-labelledby="calls" {
                 h2 id="calls" { "Latest calls" }
-                @if !frame.records_calls { (not_recorded()) } @else if data.calls.is_empty() { p.quiet { "No recorded call." } } @else { (call_table(frame, "Latest calls", &data.calls)) }
+                @if !frame.records_calls { (not_recorded()) } @else if data.calls.is_empty() { p.quiet { "There is no call of this tool among the newest 100,000 recorded calls." } } @else { (call_table(frame, "Latest calls", &data.calls)) }
             }
             section aria-labelledby="approvals" {
                 h2 id="approvals" { "Approvals" }
@@ -58,6 +61,35 @@ pub fn tool(frame: &PageFrame, data: &ToolPage) -> Markup {
     )
 }
 
+fn absence(frame: &PageFrame, data: &ToolPage, absence: &ToolAbsence) -> Markup {
+    let server = data.row.server.raw();
+    html! {
+        div.notice.warn {
+            (Glyph::Warning)
+            div {
+                @match &absence.unknown {
+                    Some(reason) => p { strong { "The tools of this server are not known now. " } "The server " (reason) "." },
+                    None => p { strong { "The server no longer lists this tool. " } "Clients cannot call it." },
+                }
+                // A time opens to the exact one, so it cannot be in a paragraph.
+                div {
+                    @match absence.last_seen {
+                        Some(at) => { "Its last recorded call that reached the server was " (when(frame.now, at)) ". " },
+                        None => "No recorded call has reached it. ",
+                    }
+                    @if let Some(at) = absence.first_seen { "Its definition was seen first " (when(frame.now, at)) ". " }
+                    @if absence.has_definition { "This page shows the last known definition." } @else { "Its definition is not recorded." }
+                }
+                p {
+                    a href=(route::with_query(route::CALLS, &[("tool", absence.calls.raw())])) { "Recorded calls" } ", "
+                    a href=(route::approval(server)) { "changed definitions of the server" } ", "
+                    a href=(route::with_query(route::TOOLS, &[("server", server)])) { "its tools now" }
+                }
+            }
+        }
+    }
+}
+
 fn change(frame: &PageFrame, data: &ToolPage) -> Markup {
     let Some(change) = &data.change else { return html! {} };
     let sentence = match change.state {
@@ -65,7 +97,9 @@ fn change(frame: &PageFrame, data: &ToolPage) -> Markup {
             "The server has changed this tool since it was approved. Read the difference, then approve it or ask the server's operator."
         }
         DefinitionState::New => "The server lists this tool for the first time.",
-        DefinitionState::Vanished => "The server no longer lists this tool. Approve the change to forget it.",
+        DefinitionState::Vanished => {
+            "The server no longer lists this tool. Once it is forgotten, a tool with this name counts as new."
+        }
     };
     html! {
         section.panel aria-labelledby="change" {
@@ -77,7 +111,7 @@ fn change(frame: &PageFrame, data: &ToolPage) -> Markup {
                 (post(frame, &route::server_action(data.row.server.raw(), ServerAction::Approve), "row", &html! {
                     input type="hidden" name="revision" value=(data.revision);
                     input type="hidden" name="tool" value=(route::segment(change.tool.raw()));
-                    (submit(Button::Main, Glyph::Check, "Approve this definition"))
+                    (submit(Button::Main, Glyph::Check, if change.state == DefinitionState::Vanished { "Forget this tool" } else { "Approve this definition" }))
                 }))
             } @else {
                 p.hint { "This page does not show the whole difference, so it offers no approval. Review the server with " code { "dragoman definitions" } " in a terminal." }
@@ -115,6 +149,36 @@ fn profiles(data: &ToolPage) -> Markup {
     html! {
         @if data.profiles.is_empty() { p.quiet { "No profile contains this tool's server." } }
         @else { (table("Profiles", &[("Profile", ""), ("Name there", ""), ("Clients", ""), ("Tokens", "n"), ("Share of the profile", "")], &rows)) (left_out(&data.profiles)) }
+    }
+}
+
+fn access(data: &ToolPage) -> Markup {
+    let check = |row: &ToolAccessRow, caller: &str| {
+        let pairs = [("profile", row.profile.raw()), ("tool", row.client_name.raw()), ("caller", caller)];
+        route::with_query(route::ACCESS, &pairs)
+    };
+    let rows = html! {
+        @for row in shown(&data.access) { tr {
+            td data-label="Profile" { (at_row(&route::profile(row.profile.raw()), &row.profile.name())) }
+            td data-label="May use it" { @if row.allowed { (badge(Tone::Good, Glyph::Check, "yes")) } @else { (badge(Tone::Bad, Glyph::Deny, "no")) } }
+            td.text data-label="Callers" {
+                @if row.callers.is_empty() { "every caller of the profile" }
+                @for (at, caller) in row.callers.iter().enumerate() { @if at > 0 { ", " } a href=(check(row, caller.raw())) { (caller.name()) } }
+                @if row.more > 0 { ", and " (count(row.more)) " more" }
+            }
+            td.reason data-label="Because" { @if let Some(rule) = row.rule { (rule_links(&[rule])) @if !row.reason.is_empty() { ": " } } (row.reason) }
+        } }
+    };
+    html! {
+        @if data.access.is_empty() { p.quiet { "Clients of no profile get this tool." } }
+        @else {
+            (table("Who may use it", &[("Profile", ""), ("May use it", ""), ("Callers", ""), ("Because", "")], &rows))
+            (left_out(&data.access))
+        }
+        p.hint {
+            @if data.has_other_callers { "Only keys and configured users are listed. " }
+            a href=(data.access.first().map_or_else(|| route::ACCESS.to_owned(), |row| check(row, ""))) { "Check another caller, an address or arguments" }
+        }
     }
 }
 

@@ -192,3 +192,60 @@ async fn a_profile_names_the_callers_without_tools() {
     let call = format!("/admin/calls/{}", rest.split_once('"').expect("its end").0);
     office.page_with(&call, "Check the access of this caller").await;
 }
+
+#[tokio::test]
+async fn pages_lead_from_a_key_and_from_a_tool_to_the_rules_about_them() {
+    let rules =
+        "access: [{ allow: '*', who: { key: [ci-bot, boss] } }, { deny: '*add', who: { key: 'ci-*' } }]\n";
+    let mut office = Office::new(rules).await;
+    for name in ["ci-bot", "boss", "other"] {
+        office.key(name).await;
+    }
+    let keys = office.page_with("/admin/keys", "/admin/access?caller=key%3Aci-bot").await;
+    let row = |name: &str| {
+        let (_, rest) = keys.split_once(&format!("<strong><bdi>{name}</bdi>")).expect("its row");
+        rest.split_once("</tr>").expect("its end").0.to_owned()
+    };
+    let rule = |number: u8| format!("href=\"/admin/access#rule-{number}\"");
+    assert!(row("ci-bot").contains(&rule(1)) && row("ci-bot").contains(&rule(2)), "{}", row("ci-bot"));
+    assert!(row("boss").contains(&rule(1)) && !row("boss").contains(&rule(2)), "{}", row("boss"));
+    assert!(!row("other").contains("#rule-"), "{}", row("other"));
+    office.page_with("/admin/access", "id=\"rule-2\"").await;
+    office.page_with("/admin/tools", "/admin/tools/demo/add").await;
+    let page = office.page_with("/admin/tools/demo/add", "Who may use it").await;
+    let (_, rest) = page.split_once("id=\"access\"").expect("the section");
+    let section = rest.split_once("</section>").expect("its end").0;
+    let check =
+        |caller: &str| format!("/admin/access?profile=default&amp;tool=demo__add&amp;caller=key%3A{caller}");
+    let at = |text: &str| section.find(text).unwrap_or_else(|| panic!("{text} is missing: {section}"));
+    // Those who may come first, and each rule stands behind its callers.
+    assert!(at(&check("boss")) < at(&rule(1)) && at(&rule(1)) < at(&check("ci-bot")));
+    assert!(at(&check("other")) < at("no rule with `allow` allows it for these callers"));
+    assert!(at(&check("ci-bot")) < at(&rule(2)));
+}
+
+#[tokio::test]
+async fn the_chosen_profile_is_carried_from_page_to_page() {
+    let more = "profiles: { default: { servers: [demo] }, team: { servers: [demo] } }\n";
+    let mut office = Office::new(more).await;
+    let page = office.page_with("/admin/connect?profile=team&client=cursor", "/mcp/team").await;
+    assert!(page.contains("/admin/keys?profile=team&amp;client=cursor#new"), "{page}");
+    let keys = office.page_with("/admin/keys?profile=team&client=cursor", "value=\"team\" checked").await;
+    assert!(keys.contains("name=\"client\" value=\"cursor\""), "{keys}");
+    let token = office.token.clone();
+    let made = office
+        .browser
+        .post("/admin/keys-new", &format!("csrf={token}&name=x&profile=team&client=cursor"))
+        .await;
+    assert!(made.text.contains("/admin/connect?profile=team&amp;client=cursor"), "{}", made.text);
+    let unknown = office.page_with("/admin/connect?profile=taem&client=cursor", "There is no profile").await;
+    assert!(unknown.contains("/mcp/default"), "{unknown}");
+    let begun =
+        office.browser.post("/admin/connect-test", &format!("csrf={token}&profile=team&client=cursor")).await;
+    let to = begun.header("location").split('#').next().expect("a path").to_owned();
+    assert!(to.starts_with("/admin/connect?profile=team&client=cursor&test="), "{to}");
+    let test = to.rsplit('=').next().expect("an id");
+    // The form that stops a test names only the test.
+    let stopped = office.browser.post("/admin/connect-test", &format!("csrf={token}&stop={test}")).await;
+    assert!(stopped.header("location").starts_with("/admin/connect?profile=team&client=cursor&test="));
+}

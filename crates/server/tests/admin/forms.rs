@@ -91,7 +91,7 @@ async fn servers_are_switched_restarted_and_checked_and_sessions_ended() {
     for (action, words) in
         [("disable", "disabled"), ("enable", "demo"), ("restart", "restarted"), ("refresh", "demo")]
     {
-        let page = sent(&mut browser, &format!("/admin/servers/demo/{action}"), &form("")).await;
+        let page = sent(&mut browser, &format!("/admin/servers/demo/{action}"), &form("sure=yes")).await;
         assert!(page.contains(words), "{action}: {page}");
     }
     assert!(!tools(&gateway, "/mcp").await.is_empty());
@@ -101,9 +101,58 @@ async fn servers_are_switched_restarted_and_checked_and_sessions_ended() {
     let sessions = page_with(&mut browser, "/admin/sessions", "name=\"session\"").await;
     let (_, rest) = sessions.split_once("name=\"session\" value=\"").expect("a session");
     let id = rest.split_once('"').expect("its end").0.to_owned();
-    let ended = sent(&mut browser, "/admin/sessions-end", &form(&format!("session={id}"))).await;
+    let sure = form(&format!("session={id}&sure=yes"));
+    let ended = sent(&mut browser, "/admin/sessions-end", &sure).await;
     assert!(ended.contains("The session was ended."), "{ended}");
     drop(client);
-    let again = sent(&mut browser, "/admin/sessions-end", &form(&format!("session={id}"))).await;
+    let again = sent(&mut browser, "/admin/sessions-end", &sure).await;
     assert!(again.contains("There is no such session."), "{again}");
+}
+
+#[tokio::test]
+async fn what_interrupts_others_is_done_only_after_a_question() {
+    let gateway = start_with(&with_ann("audit: true\n")).await;
+    let (mut browser, token) = operator(&gateway).await;
+    let client = Legacy::open(gateway.http()).await;
+    let sessions = page_with(&mut browser, "/admin/sessions", "name=\"session\"").await;
+    let (_, rest) = sessions.split_once("name=\"session\" value=\"").expect("a session");
+    let id = rest.split_once('"').expect("its end").0.to_owned();
+    for (path, fields, question) in [
+        ("/admin/sessions-end", format!("session={id}&"), "End the session?"),
+        ("/admin/servers/demo/restart", String::new(), "Restart the server?"),
+        ("/admin/servers/demo/disable", String::new(), "Disable the server?"),
+    ] {
+        for sure in ["", "sure=no", "sure="] {
+            let asked = browser.post(path, &format!("csrf={token}&{fields}{sure}")).await;
+            assert_eq!(asked.status, 200, "{path}");
+            assert!(asked.text.contains(question), "{path}: {}", asked.text);
+            assert!(asked.text.contains(&format!("action=\"{path}\"")), "{path}: {}", asked.text);
+            assert!(asked.text.contains("name=\"sure\" value=\"yes\""), "{path}: {}", asked.text);
+        }
+        if !fields.is_empty() {
+            let asked = browser.post(path, &format!("csrf={token}&{fields}")).await;
+            assert!(asked.text.contains(&format!("name=\"session\" value=\"{id}\"")), "{}", asked.text);
+        }
+    }
+    assert_eq!(client.ask("ping", &serde_json::json!({})).await["result"], serde_json::json!({}));
+    assert!(!tools(&gateway, "/mcp").await.is_empty(), "the server is enabled");
+}
+
+#[tokio::test]
+async fn the_page_of_a_server_shows_every_key_in_force() {
+    let other = "other: { command: /bin/cat, env: { TOKEN: hunter2 }, definitions: hold, concurrentCalls: 3, timeout: 7s }";
+    let config = with_ann("").replace("native: demo }", &format!("native: demo }}, {other}"));
+    let gateway = start_with(&config).await;
+    let (mut browser, _) = operator(&gateway).await;
+    let page = browser.get("/admin/servers/other").await.text;
+    let (_, rest) = page.split_once("All keys in force").expect("the section");
+    for key in [
+        "definitions&quot;: &quot;hold",
+        "concurrentCalls&quot;: 3",
+        "waitingCalls",
+        "timeout&quot;: &quot;7s",
+    ] {
+        assert!(rest.contains(key), "{key}: {rest}");
+    }
+    assert!(!page.contains("hunter2"), "{page}");
 }

@@ -184,3 +184,20 @@ async fn a_server_that_awaits_its_callers_is_no_problem() {
         listed["consents"].as_array().expect("a list").iter().map(|one| &one["caller"]).collect();
     assert_eq!(callers, [&json!("user:ann")], "bob may use nothing of the server: {listed}");
 }
+
+#[tokio::test]
+async fn a_server_that_waits_for_its_callers_is_no_reason_for_a_warning() {
+    let locked = Locked::start(Habits::default()).await;
+    let gateway = gateway(&locked, &users()).await;
+    let client = Legacy::open(by(&gateway, "ann")).await;
+    page_for(&client, "ann").await;
+    let ended = gateway.stop().await;
+    assert!(ended.err.contains("each caller gives its own consent"), "{}", ended.err);
+    assert!(!ended.err.contains("WARN"), "{}", ended.err);
+    // Without authentication, all callers share one consent, and its absence is worth a warning.
+    let gateway = self::gateway(&locked, "").await;
+    let client = Legacy::open(gateway.http()).await;
+    page(&client).await;
+    let ended = gateway.stop().await;
+    assert!(ended.err.contains("WARN"), "{}", ended.err);
+}

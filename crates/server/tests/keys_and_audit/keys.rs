@@ -158,18 +158,23 @@ async fn what_is_not_there_cannot_be_revoked() {
 #[tokio::test]
 async fn rules_about_keys_that_nobody_has_are_noted() {
     let config = "mcpServers: { demo: { native: demo } }\nauth: { keys: true }\n\
-                  access: [{ deny: '*', who: { key: [ann, 'dgm_*', gone, nobody] } }]\n";
+                  access: [{ deny: '*', who: { key: [ann, 'dgm_*', gone, nobody, dgm_aaaaaaaa] } }]\n";
     let home = Home::new().with("dragoman.yaml", config);
     let count = async || home.run(&["check"]).await.good().err.lines().count();
-    assert_eq!(count().await, 4);
+    assert_eq!(count().await, 5);
     for name in ["ann", "gone"] {
         home.run(&["key", "new", name]).await.good();
     }
-    assert_eq!(count().await, 1);
+    assert_eq!(count().await, 2);
     home.run(&["key", "revoke", "gone"]).await.good();
     let notes = home.run(&["check", "--json"]).await.good().json()["notes"].clone();
     let notes: Vec<&str> = notes.as_array().expect("a list").iter().filter_map(Value::as_str).collect();
-    let [gone, nobody] = &notes[..] else { panic!("{notes:?}") };
+    let [never, gone, nobody] = &notes[..] else { panic!("{notes:?}") };
+    assert!(never.contains("`dgm_aaaaaaaa`") && never.contains("no new key can have it"), "{notes:?}");
+    assert!(nobody.contains("yet"), "{notes:?}");
+    // The doctor warns only about what can never be right.
+    let doctor = home.run(&["doctor", "--json"]).await.out;
+    assert!(doctor.contains("dgm_aaaaaaaa") && !doctor.contains("nobody"), "{doctor}");
     assert!(gone.contains("the key `gone`") && nobody.contains("the key `nobody`"), "{notes:?}");
 }
 

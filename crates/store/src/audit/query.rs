@@ -26,6 +26,12 @@ pub struct Query {
     pub upstream: Option<String>,
     /// Selects tools with a matching name.
     pub tool: Option<String>,
+    /// Selects tools with one of these names, which are no patterns; all tools if it is empty.
+    pub tools: Vec<String>,
+    /// Selects entries with one of these times; all entries if `None`.
+    pub times_ms: Option<Vec<u64>>,
+    /// Examines only about this number of the newest entries.
+    pub newest: Option<u32>,
     /// Selects requests with a matching method.
     pub method: Option<String>,
     /// Selects calls whose tool or recorded arguments contain this text, whatever its case.
@@ -48,47 +54,102 @@ pub struct Query {
 impl Query {
     /// The part of the statement from `WHERE` on, and its values.
     pub(super) fn clause(&self) -> (String, Vec<Value>) {
-        let pattern = |text: &Option<String>| text.as_deref().map(|text| Value::from(sql_pattern(text)));
-        let conditions = [
-            ("at_ms >= ?", self.since_ms.map(|at| Value::from(kept(at)))),
-            ("at_ms < ?", self.until_ms.map(|at| Value::from(kept(at)))),
-            ("profile GLOB ?", pattern(&self.profile)),
-            ("upstream GLOB ?", pattern(&self.upstream)),
-            ("tool GLOB ?", pattern(&self.tool)),
-            ("method GLOB ?", pattern(&self.method)),
-            // A name without a version matches all versions.
-            (
-                "client || ' ' GLOB ?",
-                self.client.as_ref().map(|text| Value::from(sql_pattern(&format!("{text} *")))),
-            ),
-            ("address GLOB ?", pattern(&self.address)),
-            (
-                "instr(lower(coalesce(tool, method) || ' ' || coalesce(arguments, '')), ?) > 0",
-                self.text.as_deref().map(lower),
-            ),
-            ("outcome = ?", self.outcome.map(|outcome| Value::from(outcome.as_str().to_owned()))),
-            ("id > ?", self.after.map(Value::from)),
-            ("id < ?", self.before.map(Value::from)),
-        ];
-        let (mut texts, mut values): (Vec<&str>, Vec<Value>) =
-            conditions.into_iter().filter_map(|(text, value)| Some((text, value?))).unzip();
-        let callers: Vec<&String> = self.principal.iter().chain(&self.principals).collect();
-        let any = vec!["principal GLOB ?"; callers.len()].join(" OR ");
-        let any = format!("({any})");
-        if self.principal.is_some() {
-            texts.push(&any);
-            values.extend(callers.into_iter().map(|text| Value::from(sql_pattern(text))));
+        let mut all = Conditions::default();
+        // The conditions that are cheapest to check come first, because each query may check them for very many entries.
+        all.add("id > ?", self.after);
+        all.add("id < ?", self.before);
+        all.add("id > (SELECT max(id) FROM calls) - ?", self.newest.map(i64::from));
+        all.add_all("tool IN ", ", ", &placeholders(self.tools.len()), self.tools.iter().cloned());
+        if let Some(times) = &self.times_ms {
+            all.add_all("at_ms IN ", ", ", &placeholders(times.len()), times.iter().map(|at| kept(*at)));
+            if times.is_empty() {
+                all.texts.push("FALSE".to_owned());
+            }
         }
-        let all = if texts.is_empty() { "TRUE".to_owned() } else { texts.join(" AND ") };
+        all.add("at_ms >= ?", self.since_ms.map(kept));
+        all.add("at_ms < ?", self.until_ms.map(kept));
+        all.add_pattern("profile", self.profile.as_deref());
+        all.add_pattern("upstream", self.upstream.as_deref());
+        all.add_pattern("tool", self.tool.as_deref());
+        all.add_pattern("method", self.method.as_deref());
+        all.add("outcome = ?", self.outcome.map(|outcome| outcome.as_str().to_owned()));
+        // A name without a version matches all versions.
+        all.add("client || ' ' GLOB ?", self.client.as_ref().map(|text| sql_pattern(&format!("{text} *"))));
+        all.add_pattern("address", self.address.as_deref());
+        if let Some(principal) = &self.principal {
+            let callers: Vec<&str> =
+                std::iter::once(principal).chain(&self.principals).map(|s| &**s).collect();
+            let each: Vec<String> = callers.iter().map(|text| matching("principal", text)).collect();
+            all.add_all("", " OR ", &each, callers.into_iter().map(value_of));
+        }
+        all.add(
+            "instr(lower(coalesce(tool, method) || ' ' || coalesce(arguments, '')), ?) > 0",
+            // Like the database, this converts only ASCII letters.
+            self.text.as_deref().map(str::to_ascii_lowercase),
+        );
+        let Conditions { texts, mut values } = all;
+        let which = if texts.is_empty() { "TRUE".to_owned() } else { texts.join(" AND ") };
         let order = if self.after.is_some() { "id" } else { "id DESC" };
         values.push(Value::from(i64::from(self.limit.min(MAX_LIMIT))));
-        (format!("WHERE {all} ORDER BY {order} LIMIT ?"), values)
+        (format!("WHERE {which} ORDER BY {order} LIMIT ?"), values)
     }
 }
 
-fn lower(text: &str) -> Value {
-    // Like the database, this converts only ASCII letters.
-    Value::from(text.to_ascii_lowercase())
+/// The conditions of a query, all of which must be true, with their values.
+#[derive(Default)]
+struct Conditions {
+    texts: Vec<String>,
+    values: Vec<Value>,
+}
+
+impl Conditions {
+    /// Adds a condition with one value, unless the value is missing.
+    fn add(&mut self, text: &str, value: Option<impl Into<Value>>) {
+        if let Some(value) = value {
+            self.texts.push(text.to_owned());
+            self.values.push(value.into());
+        }
+    }
+
+    /// Adds the condition that a column matches a pattern.
+    fn add_pattern(&mut self, column: &str, pattern: Option<&str>) {
+        if let Some(pattern) = pattern {
+            self.add(&matching(column, pattern), Some(value_of(pattern)));
+        }
+    }
+
+    /// Adds a condition with several parts, unless there are none.
+    fn add_all(
+        &mut self,
+        before: &str,
+        between: &str,
+        parts: &[String],
+        values: impl Iterator<Item = impl Into<Value>>,
+    ) {
+        if !parts.is_empty() {
+            self.texts.push(format!("{before}({})", parts.join(between)));
+            self.values.extend(values.map(Into::into));
+        }
+    }
+}
+
+fn placeholders(number: usize) -> Vec<String> {
+    vec!["?".to_owned(); number]
+}
+
+/// Returns the condition that a column matches a pattern. A comparison takes less time than a search for a pattern.
+fn matching(column: &str, pattern: &str) -> String {
+    let operator = if is_pattern(pattern) { "GLOB" } else { "=" };
+    format!("{column} {operator} ?")
+}
+
+/// Returns the value with which a column is compared.
+fn value_of(pattern: &str) -> String {
+    if is_pattern(pattern) { sql_pattern(pattern) } else { pattern.to_owned() }
+}
+
+fn is_pattern(text: &str) -> bool {
+    text.contains(['*', '?'])
 }
 
 /// Translates a pattern into SQLite's form, where `[` opens a set of characters.

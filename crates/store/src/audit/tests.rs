@@ -129,6 +129,20 @@ fn every_filter_filters() {
     assert_eq!(count(Query { tool: pattern("files__read_*"), ..ten() }), 5);
     assert_eq!(count(Query { tool: pattern("odd[1]*"), ..ten() }), 1);
     assert_eq!(count(Query { tool: pattern("odd[2]*"), ..ten() }), 0);
+    let named = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    assert_eq!(count(Query { tools: named(&["odd[1]*", "files__read_*", "none"]), ..ten() }), 1);
+    let together = Query { tools: named(&["odd[1]*"]), upstream: pattern("blog"), ..ten() };
+    assert_eq!(
+        count(together),
+        count(Query { tool: pattern("odd[1]*"), upstream: pattern("blog"), ..ten() })
+    );
+    assert_eq!(count(Query { newest: Some(2), ..ten() }), 2);
+    assert_eq!(count(Query { times_ms: Some(vec![1_001, 7]), ..ten() }), 0);
+    assert_eq!(count(Query { times_ms: Some(Vec::new()), ..ten() }), 0);
+    let times = log.query(&ten()).unwrap().iter().map(|one| one.entry.at_ms).collect::<Vec<_>>();
+    let alike = times.iter().filter(|at| **at == times[0]).count();
+    assert_eq!(count(Query { times_ms: Some(vec![times[0], 7]), ..ten() }), alike);
+    assert_eq!(count(Query { newest: Some(2), before: Some(2), ..ten() }), 0);
     assert_eq!(count(Query { outcome: Some(CallOutcome::Denied), ..ten() }), 1);
     for (client, found) in
         [("inspector", 7), ("inspector 1.2", 7), ("insp*", 7), ("inspect", 0), ("inspector 1", 0), ("1.2", 0)]

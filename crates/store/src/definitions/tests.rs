@@ -114,7 +114,8 @@ fn tools_that_are_gone_stay_in_the_record_until_somebody_has_seen_it() {
     let (mut file, server) = open(&folder);
     file.record(&server, &listing(&[("a", 1, true), ("b", 1, true)]), 1).unwrap();
     file.record(&server, &listing(&[("a", 1, false)]), 2).unwrap();
-    assert_eq!(open_tools(&file.of_server(&server, false).unwrap()), ["b"]);
+    let now = file.of_server(&server, false).unwrap();
+    assert_eq!(open_tools(&now).map(|(tool, own)| (tool, own.len())).collect::<Vec<_>>(), [("b", 1)]);
     assert_eq!(approve(&mut file, None, None), Ok(vec!["b".to_owned()]));
     assert_eq!(all(&file, &server), [row("a", 1, true, true)]);
 }

@@ -264,9 +264,11 @@ fn read(row: &Row<'_>) -> rusqlite::Result<ApiKey> {
     })
 }
 
-/// Checks the properties of a new key, and returns its profiles in the form in which they are stored.
-fn checked(new: &NewKey) -> Result<Option<String>, Error> {
-    let name = &new.name;
+/// Checks if a new key can have this name.
+///
+/// # Errors
+/// Returns the reason why it cannot.
+pub fn check_name(name: &str) -> Result<(), Error> {
     // The typed text may be a key, so the message repeats no more of it than may be shown.
     let shown = if KeyText::is_meant(name) { PREFIX_LEN } else { MAX_NAME };
     let bad = |why| Err(Error::Name { name: name.chars().take(shown).collect(), why });
@@ -288,6 +290,12 @@ fn checked(new: &NewKey) -> Result<Option<String>, Error> {
     if name.starts_with(MARK) {
         return bad("a name must not begin with the prefix of a key");
     }
+    Ok(())
+}
+
+/// Checks the properties of a new key, and returns its profiles in the form in which they are stored.
+fn checked(new: &NewKey) -> Result<Option<String>, Error> {
+    check_name(&new.name)?;
     let is_odd = |profile: &&String| {
         let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
         !(1..=MAX_PROFILE).contains(&profile.len()) || !profile.chars().all(fits)

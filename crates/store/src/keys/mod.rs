@@ -20,7 +20,7 @@ mod uses;
 #[cfg(test)]
 mod tests;
 
-pub use book::{ApiKey, KeyState, Keys, MAX_NAME, MAX_PROFILES, NewKey, Revocation};
+pub use book::{ApiKey, KeyState, Keys, MAX_NAME, MAX_PROFILES, NewKey, Revocation, check_name};
 pub use merge::KeyRecord;
 pub use text::{Digest, KEY_LEN, KeyText, KeyTextError, MARK, PREFIX_LEN};
 pub use uses::LastUses;

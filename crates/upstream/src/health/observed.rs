@@ -24,6 +24,8 @@ pub struct ServerHealth {
     observed: Mutex<Observed>,
     /// A copy of the state machine's flag of the same name, so that calls need no lock.
     is_held_back: AtomicBool,
+    /// True if the server needs the consent of each caller, so it is expected to refuse the gateway's own requests.
+    awaits_callers: AtomicBool,
     returning: Returning,
 }
 
@@ -66,6 +68,7 @@ impl ServerHealth {
             name,
             observed: Mutex::new(observed),
             is_held_back: AtomicBool::new(false),
+            awaits_callers: AtomicBool::new(false),
             returning: Returning::default(),
         }
     }
@@ -88,6 +91,11 @@ impl ServerHealth {
             drop(observed);
             self.write(line, &change, tools);
         }
+    }
+
+    /// Records that the server needs the consent of each caller: its refusal of the gateway's own requests is no fault.
+    pub(crate) fn expect_refusal(&self) {
+        self.awaits_callers.store(true, Ordering::Relaxed);
     }
 
     /// Records a successful request. Returns true if no request has failed for a while, so further successes need not be
@@ -188,7 +196,10 @@ impl ServerHealth {
                 format!("flapping: {changes} changes, now {to} for {lasted:?}, tools: {tools}{}", why.detail)
             }
         };
-        if to.is_trouble() {
+        let is_expected = *to == HealthWord::AuthRequired && self.awaits_callers.load(Ordering::Relaxed);
+        if is_expected {
+            tracing::info!(target: TARGET, server = %name, "{text}; each caller gives its own consent");
+        } else if to.is_trouble() {
             tracing::warn!(target: TARGET, server = %name, "{text}");
         } else {
             tracing::info!(target: TARGET, server = %name, "{text}");

@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use super::super::page_reply::{self, PageResult};
 use super::super::page_request::PageRequest;
-use super::{server_rows, text, texts, tool_rows};
+use super::{server_rows, text, texts};
 use crate::insight::access::{self, AccessAnswer, AccessQuestion, AskedCaller};
-use crate::insight::keys;
+use crate::insight::{keys, profiles};
 use gateway::key_names::KeyNames;
 use gateway::process::Shard;
 
@@ -73,9 +73,8 @@ pub(super) async fn callers(request: &PageRequest) -> Vec<ForeignText> {
 }
 
 async fn tools(shard: &Arc<Shard>, profile: &str) -> Vec<ForeignText> {
-    let usage = crate::insight::usage::Usage::default();
-    let rows = tool_rows::of_profile(shard, profile, &usage).await.unwrap_or_default();
-    rows.into_iter().take(MOST_TOOLS).map(|row| row.client_name).collect()
+    let Ok(whole) = profiles::whole_view(shard, profile).await else { return Vec::new() };
+    texts(profiles::tool_names(&whole).take(MOST_TOOLS))
 }
 
 async fn asked(shard: &Arc<Shard>, form: &AccessForm) -> Result<AccessVerdict, String> {

@@ -12,7 +12,7 @@ use super::super::page_reply::{self, PageResult, done};
 use super::super::page_request::{PageRequest, Subject};
 use super::{call_rows, messages};
 use crate::insight::calls;
-use gateway::call::capture::{CallMark, CapturedMessage, Lane};
+use gateway::call::capture::{CapturedMessage, Lane};
 use gateway::changes::Refusal;
 
 /// Shows a call.
@@ -26,12 +26,7 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let older = call_rows::newest(shard, older).await.first().map(|row| row.id);
     let newer = call_rows::newest(shard, newer).await.last().map(|row| row.id);
     let arguments = call.arguments.as_deref().map(indented);
-    let mark = CallMark {
-        at_ms: call.at.0,
-        duration_us: call.duration_us,
-        request_bytes: call.request_bytes,
-        principal: call.principal.as_str().into(),
-    };
+    let mark = call_rows::mark(&call);
     let store = &shard.call.state.capture;
     let captured = store.messages(&mark);
     let capture = match (&captured, store.until()) {

@@ -9,6 +9,7 @@ use store::audit::Query;
 use super::text;
 use crate::insight::calls::{self, RecordedCall};
 use crate::insight::refusals::CallRefusals;
+use gateway::call::capture::CallMark;
 use gateway::process::Shard;
 
 /// The maximum number of characters of a call's arguments in a list.
@@ -20,6 +21,7 @@ pub(super) fn row(call: RecordedCall) -> CallRow {
     CallRow {
         id: u64::try_from(call.id).unwrap_or_default(),
         gateway: None,
+        captured: false,
         at: call.at.0,
         outcome,
         principal: Caller::new(call.principal, call.principal_name),
@@ -38,6 +40,16 @@ pub(super) fn row(call: RecordedCall) -> CallRow {
         cached: call.is_cached,
         address: text(call.address),
         client: text(call.client),
+    }
+}
+
+/// Returns the facts by which captured messages are found.
+pub(super) fn mark(call: &RecordedCall) -> CallMark {
+    CallMark {
+        at_ms: call.at.0,
+        duration_us: call.duration_us,
+        request_bytes: call.request_bytes,
+        principal: call.principal.as_str().into(),
     }
 }
 
@@ -84,14 +96,23 @@ pub(super) async fn newest(shard: &Arc<Shard>, query: Query) -> Vec<CallRow> {
     }
 }
 
+/// Sorts rows by the time that they show, the newest first. The record contains calls in the order of their ends, so a long call
+/// comes after calls that arrived later.
+pub(super) fn sort(rows: &mut [CallRow]) {
+    rows.sort_by_key(|row| std::cmp::Reverse((row.at, row.id)));
+}
+
 /// Returns the rows of calls, with the reasons according to the current rules and consents.
 pub(super) async fn rows(shard: &Arc<Shard>, calls: Vec<RecordedCall>) -> Vec<CallRow> {
     let (mut refusals, mut rows) = (CallRefusals::new(shard), Vec::with_capacity(calls.len()));
+    let marks = shard.call.state.capture.marks();
     for call in calls {
         let told = refusals.reason(&call).await;
+        let captured = marks.contains(&mark(&call));
         let row = row(call);
-        rows.push(CallRow { reason: told.map(Into::into).or(row.reason), ..row });
+        rows.push(CallRow { captured, reason: told.map(Into::into).or(row.reason), ..row });
     }
+    sort(&mut rows);
     rows
 }
 
@@ -105,6 +126,14 @@ mod tests {
         assert_eq!(shown("{\"id\":42,\n\"x\":1}").as_deref(), Some("{\"id\":42, \"x\":1}"));
         assert_eq!((shown("{}"), shown("")), (None, None));
         assert_eq!(shown(&"é".repeat(500)).map(|text| text.chars().count()), Some(SHOWN + 1));
+    }
+
+    #[test]
+    fn rows_are_sorted_by_the_time_that_they_show() {
+        let row = |id, at| CallRow { id, at, ..CallRow::default() };
+        let mut rows = [row(3, 10), row(2, 30), row(1, 30), row(4, 20)];
+        sort(&mut rows);
+        assert_eq!(rows.map(|row| row.id), [2, 1, 4, 3]);
     }
 
     #[test]

@@ -37,6 +37,7 @@ fn filter(request: &PageRequest) -> CallsFilter {
         profile: query.shown("profile"),
         server: query.shown("server"),
         outcome: Outcome::from_name(query.text("outcome")),
+        captured: query.text("captured") == "yes",
         of_all: query.text("gateways") == "all",
     }
 }
@@ -114,9 +115,11 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
         Ok(query) if filter.of_all => show_all(request, query, &mut data).await,
         Ok(query) => {
             let before = request.query.text("at").parse().ok();
+            let query = if filter.captured { of_captured(request, query) } else { query };
             let limit = u32::try_from(ROWS).unwrap_or(u32::MAX);
             let page = calls::calls(&request.shard, Query { before, limit, ..query }).await?;
             data.rows = call_rows::rows(&request.shard, page.calls).await;
+            data.rows.retain(|row| row.captured || !filter.captured);
             let previous = before.map(|_| String::new());
             data.paging = Paging {
                 next: page.older.map(|id| id.to_string()),
@@ -128,6 +131,12 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     }
     data.filter = filter;
     page_reply::ok(page::calls(&request.frame(), &data))
+}
+
+/// Returns the query for the same calls, as far as their messages are kept.
+fn of_captured(request: &PageRequest, query: Query) -> Query {
+    let marks = request.shard.call.state.capture.marks();
+    Query { times_ms: Some(marks.iter().map(|mark| mark.at_ms).collect()), ..query }
 }
 
 /// Reads the calls of all gateways. A failure is shown on the page, because the filter leads back to this gateway's own calls.
@@ -168,7 +177,9 @@ fn kept_for(keep: Duration) -> String {
 
 /// Returns the calls that the filter selects as a CSV file.
 pub(in super::super) async fn csv(request: &PageRequest) -> PageResult {
-    let query = query(&filter(request)).map_err(|fault| Refusal::new(422, "INVALID_FILTER", fault))?;
+    let filter = filter(request);
+    let query = query(&filter).map_err(|fault| Refusal::new(422, "INVALID_FILTER", fault))?;
+    let query = if filter.captured { of_captured(request, query) } else { query };
     let (sender, body) = Body::channel(8);
     let shard = request.shard.clone();
     // The first part is read before the answer begins, so that a failure can still be reported with an error page.

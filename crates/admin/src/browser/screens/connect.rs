@@ -23,9 +23,12 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let (shard, query) = (&request.shard, &request.query);
     let standing = request.standing();
     let profiles = texts(standing.config().profiles.keys());
-    let chosen = query.shown("profile");
+    let test = find(request, query.text("test"));
+    let of_test = || test.as_ref().map(|test| test.profile.as_str().into()).unwrap_or_default();
+    let chosen = Some(query.shown("profile")).filter(|one| !one.is_empty()).unwrap_or_else(of_test);
     let first = || profiles.first().cloned().unwrap_or_default();
-    let profile = if profiles.contains(&chosen) { chosen } else { first() };
+    let (profile, unknown) =
+        if profiles.contains(&chosen) { (chosen, None) } else { (first(), Some(chosen)) };
     let url = url(shard, profile.raw());
     let header = header(shard);
     let clients =
@@ -35,12 +38,13 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let data = ConnectPage {
         profiles,
         profile,
+        unknown: unknown.filter(|name| !name.is_empty()),
         notes: notes(shard, &url),
         url: url.into(),
         header,
         client: client.unwrap_or_default().to_owned(),
         clients,
-        test: find(request, query.text("test")).map(|test| test.shown()),
+        test: test.map(|test| test.shown()),
     };
     page_reply::ok(page::connect(&request.frame(), &data))
 }
@@ -65,10 +69,11 @@ pub(in super::super) async fn test(request: &PageRequest) -> PageResult {
         None => request.state.begin_test(
             &request.shard,
             request.session.form_token.clone(),
-            form.text("profile").to_owned(),
+            (form.text("profile").to_owned(), form.text("client").to_owned()),
         )?,
     };
-    let pairs = [("profile", form.text("profile")), ("client", form.text("client")), ("test", &test.id)];
+    // The form that stops a test names only the test.
+    let pairs = [("profile", test.profile.as_str()), ("client", &test.client), ("test", &test.id)];
     Ok(page_reply::to(&format!("{}#test-title", route::with_query(route::CONNECT, &pairs))))
 }
 

@@ -6,6 +6,8 @@ use engine::pinning::{DiffLine as FoundLine, DiffSign};
 use pages::model::{ApprovalRow, DefinitionChange, DefinitionState, DiffLine, DiffMark};
 use store::definitions::{StoredDefinition, open_tools};
 
+use serde_json::Value;
+
 use super::texts;
 use crate::insight::servers::ServerStatus;
 use gateway::definitions::{ChangeKind, ToolChange};
@@ -33,6 +35,8 @@ pub(super) struct RecordedDefinition {
     pub(super) change: Option<DefinitionChange>,
     pub(super) revision: String,
     pub(super) approvals: Vec<ApprovalRow>,
+    /// The definition that clients saw last, and the time at which the first definition was seen.
+    pub(super) last: Option<(Value, u64)>,
 }
 
 /// Returns what is recorded about a tool's definition.
@@ -51,26 +55,24 @@ pub(super) async fn of_tool(shard: &Shard, server: &str, tool: &str) -> Recorded
     approvals.sort_by_key(|row| std::cmp::Reverse(row.at));
     let review = gateway::definitions::Review::of(&own, revision, true);
     let change = review.changes.first().map(|change| shown(change, true));
-    RecordedDefinition { change, revision: review.revision, approvals }
+    let first_seen = own.iter().map(|one| one.first_seen_ms).min().unwrap_or_default();
+    let last = own.iter().max_by_key(|one| (one.is_listed, one.approved_ms, one.first_seen_ms));
+    let last = last.and_then(|one| Some((serde_json::from_slice(&one.body).ok()?, first_seen)));
+    RecordedDefinition { change, revision: review.revision, approvals, last }
 }
 
 /// Returns the states of all tools of a server that await approval.
 pub(super) async fn pending(shard: &Shard, server: &str) -> HashMap<String, DefinitionState> {
     let Ok((all, _)) = definitions::stored(shard, server).await else { return HashMap::new() };
-    let state = |tool: &str| {
-        let own = || all.iter().filter(|one| one.tool == tool);
-        match (own().any(|one| one.approved_ms.is_some()), own().any(|one| one.approved_ms.is_none())) {
-            (true, true) => DefinitionState::Changed,
-            (true, false) => DefinitionState::Vanished,
+    let state = |own: &[StoredDefinition]| {
+        let is_approved = |one: &StoredDefinition| one.approved_ms.is_some();
+        match (own.iter().any(is_approved), own.iter().all(is_approved)) {
+            (true, false) => DefinitionState::Changed,
+            (true, true) => DefinitionState::Vanished,
             (false, _) => DefinitionState::New,
         }
     };
-    // A new server with very many tools would be compared tool by tool.
-    let open = open_tools(&all);
-    if open.len() > 1000 {
-        return open.into_iter().map(|tool| (tool, DefinitionState::New)).collect();
-    }
-    open.iter().map(|tool| ((*tool).clone(), state(tool))).collect()
+    open_tools(&all).map(|(tool, own)| (tool.to_owned(), state(own))).collect()
 }
 
 fn shown(change: &ToolChange, has_lines: bool) -> DefinitionChange {

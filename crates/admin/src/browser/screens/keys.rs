@@ -25,7 +25,9 @@ async fn data(request: &PageRequest) -> Result<KeysPage, Refusal> {
     let (shard, q) = (&request.shard, request.query.shown("q"));
     let usage = server_rows::day(request).await;
     let all = keys::keys(shard).await?;
+    let standing = request.standing();
     let row = |key: ListedKey| KeyRow {
+        rules: keys::rules_that_name(&standing.config().access, &key),
         calls: usage.of_caller(&format!("key:{}", key.prefix)).calls,
         profiles: texts(key.profiles.unwrap_or_default()),
         created: key.created.0,
@@ -44,14 +46,20 @@ async fn data(request: &PageRequest) -> Result<KeysPage, Refusal> {
         rows.filter(|row| contains(&[row.name.raw(), row.prefix.raw()], q.raw())).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.created));
     let (rows, paging) = part(request, rows);
+    let wanted = (request.query.shown("profile"), request.query.shown("client"));
+    let form = KeyForm {
+        profiles: Some(wanted.0.clone()).filter(|slug| !slug.is_empty()).into_iter().collect(),
+        ..KeyForm::default()
+    };
     Ok(KeysPage {
+        connect: wanted,
         accepted: all.accepted,
         q,
         rows,
         paging,
         profiles: texts(request.standing().config().profiles.keys()),
         made: None,
-        form: KeyForm::default(),
+        form,
     })
 }
 
@@ -74,11 +82,14 @@ pub(in super::super) async fn create(request: &PageRequest) -> PageResult {
     match made {
         Ok(key) => {
             let gets_nothing = keys::gets_nothing(&request.shard, &key.key_data);
+            let first = key.key_data.profiles.iter().flatten().next();
+            data.connect = (first.map(|slug| slug.as_str().into()).unwrap_or_default(), form.shown("client"));
             data.made = Some(NewKey { name: key.key_data.name.into(), text: key.key, gets_nothing });
             // The response itself is the page with the key, because the key is not stored.
             Ok(page_reply::page(StatusCode::OK, page::keys(&request.frame(), &data)))
         }
         Err(refusal) => {
+            data.connect.1 = form.shown("client");
             data.form = KeyForm {
                 name: form.shown("name"),
                 expires: form.shown("expires"),

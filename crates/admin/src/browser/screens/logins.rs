@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use pages::model::{Caller, ConsentRow, ConsentStanding, LoginsPage, SignInRow};
+use pages::model::{Caller, ConfirmPage, ConsentRow, ConsentStanding, LoginsPage, SignInRow};
 use pages::{page, route};
 
 use super::super::page_reply::{self, PageResult, done};
@@ -76,7 +76,21 @@ fn sign_in_row(sign_in: ListedSignIn) -> SignInRow {
 
 /// Ends a person's sign-in.
 pub(in super::super) async fn end_sign_in(request: &PageRequest) -> PageResult {
-    let (id, started) = (request.form.text("signIn"), Instant::now());
+    let id = request.form.text("signIn");
+    let all = sign_ins::sign_ins(&request.shard).await?.sign_ins;
+    let subject = all.into_iter().find(|one| one.id == id).map(|one| format!("{} at {}", one.user, one.site));
+    let ask = ConfirmPage {
+        question: "End the sign-in?",
+        subject: subject.unwrap_or_default().into(),
+        effect: "The client loses its access at once, and its application password is deleted at the site.",
+        words: "End the sign-in",
+        back: route::LOGINS.to_owned(),
+        ..ConfirmPage::default()
+    };
+    if let Some(page) = request.unsure(ask) {
+        return Ok(page);
+    }
+    let started = Instant::now();
     let ended = sign_ins::end(&request.shard, id).await;
     let what = ended.as_ref().map(|person| format!("ended: sign-in of {person}")).unwrap_or_default();
     request.note(Subject::Gateway, started, &ended, &what);
@@ -86,12 +100,25 @@ pub(in super::super) async fn end_sign_in(request: &PageRequest) -> PageResult {
 
 /// Revokes a consent.
 pub(in super::super) async fn revoke(request: &PageRequest) -> PageResult {
-    let (wanted, started) = (request.form.text("consent"), Instant::now());
+    let wanted = request.form.text("consent");
     let all = consents::consents(&request.shard).await.consents;
     let missing = || {
         Refusal::new(404, "CONSENT_NOT_FOUND", "There is no such consent. It may have been revoked already.")
     };
     let consent = all.into_iter().find(|consent| id(consent) == wanted).ok_or_else(missing)?;
+    let whose = consent.caller_name.as_deref().or(consent.caller.as_deref()).unwrap_or("all callers");
+    let ask = ConfirmPage {
+        question: "Revoke the consent?",
+        subject: format!("{} for {whose}", consent.server).into(),
+        effect: "Calls to the server are refused until somebody gives consent again.",
+        words: "Revoke the consent",
+        back: route::LOGINS.to_owned(),
+        ..ConfirmPage::default()
+    };
+    if let Some(page) = request.unsure(ask) {
+        return Ok(page);
+    }
+    let started = Instant::now();
     let revoked = consents::revoke(&request.shard, &consent.server, consent.caller.as_deref()).await;
     let what = format!("revoked: consent of {}", consent.caller.as_deref().unwrap_or("all callers"));
     request.note(Subject::Server(&consent.server), started, &revoked, &what);

@@ -1,5 +1,6 @@
 //! The overview: the health of the gateway, what happened, and what to do.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use super::super::page_reply::{self, PageResult};
 use super::super::page_request::PageRequest;
 use super::super::page_stream::PageStream;
 use super::{call_rows, count, server_rows};
+use crate::insight::consents::{self, ListedConsent};
 use crate::insight::health::{HealthFinding, REVIEW, health};
 use crate::insight::keys::key_names;
 use crate::insight::moment::PointInTime;
@@ -45,7 +47,7 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let data = OverviewPage {
         window,
         started: PointInTime::at(shard.gateway.process.started).0,
-        advice: advice(shard),
+        advice: advice(shard).await,
         totals: totals(&usage.total),
         before: usage.before.as_ref().map(totals),
         counted_since: usage.counted_since,
@@ -135,15 +137,41 @@ async fn failures(shard: &Arc<Shard>, period: Duration) -> Vec<CallRow> {
         let query = Query { since_ms, outcome: Some(outcome), limit: FAILURES, ..Query::default() };
         rows.extend(call_rows::newest(shard, query).await);
     }
-    rows.sort_by_key(|row| std::cmp::Reverse(row.id));
+    call_rows::sort(&mut rows);
     rows.truncate(FAILURES as usize);
     rows
 }
 
-fn advice(shard: &Arc<Shard>) -> Vec<Advice> {
+async fn advice(shard: &Arc<Shard>) -> Vec<Advice> {
     let mut findings = health(shard).findings;
     findings.sort_by_key(|finding| finding.severity != "error");
-    findings.iter().map(of_finding).collect()
+    let mut advice: Vec<Advice> = findings.iter().map(of_finding).collect();
+    advice.extend(of_consents(&consents::consents(shard).await.consents));
+    advice
+}
+
+/// Returns the servers that wait for the consent of callers. A server that needs one consent for all callers is a finding already.
+fn of_consents(all: &[ListedConsent]) -> Vec<Advice> {
+    let open = all.iter().filter(|consent| consent.wanted && consent.caller.is_some());
+    let mut servers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for consent in open {
+        let caller = consent.caller_name.as_deref().or(consent.caller.as_deref()).unwrap_or_default();
+        servers.entry(&consent.server).or_default().push(caller);
+    }
+    let advice = |(server, callers): (&str, Vec<&str>)| {
+        let who = match callers.as_slice() {
+            [one] => (*one).to_owned(),
+            all => format!("{} callers", all.len()),
+        };
+        Advice {
+            severity: Severity::Warning,
+            title: format!("{server}: consent is open").into(),
+            text: format!("Calls of {who} are refused until consent is given. Clients show the link to the consent page.").into(),
+            href: route::with_query(route::LOGINS, &[("q", server)]),
+            action: "Open the logins",
+        }
+    };
+    servers.into_iter().map(advice).collect()
 }
 
 fn of_finding(finding: &HealthFinding) -> Advice {
@@ -185,6 +213,39 @@ fn capitalized(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn open_consents_are_to_do() {
+        let consent = |server: &str, caller: Option<&str>, wanted: bool| ListedConsent {
+            server: server.to_owned(),
+            caller: caller.map(str::to_owned),
+            caller_name: caller.filter(|caller| caller.starts_with("key:")).map(|_| "ci-bot".to_owned()),
+            given: !wanted,
+            wanted,
+            scopes: Vec::new(),
+            expires: None,
+            renewable: false,
+            issuer: None,
+        };
+        let advice = of_consents(&[
+            consent("crm", Some("user:ann"), true),
+            consent("crm", Some("user:ben"), true),
+            consent("crm", Some("user:eve"), false),
+            consent("blog", Some("key:dgm_1"), true),
+            consent("shop", None, true),
+        ]);
+        let texts: Vec<(&str, &str)> =
+            advice.iter().map(|one| (one.title.raw(), one.href.as_str())).collect();
+        assert_eq!(
+            texts,
+            [
+                ("blog: consent is open", "/admin/logins?q=blog"),
+                ("crm: consent is open", "/admin/logins?q=crm")
+            ]
+        );
+        assert!(advice[0].text.raw().starts_with("Calls of ci-bot are"), "{}", advice[0].text.raw());
+        assert!(advice[1].text.raw().starts_with("Calls of 2 callers are"));
+    }
 
     #[test]
     fn changed_definitions_are_approved_at_the_page() {

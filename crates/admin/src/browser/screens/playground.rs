@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use engine::catalogue::ListKind;
 use pages::model::{
     OpenQuestion, PageFrame, PlaygroundPage, PlaygroundRun, PlaygroundTool, ProgressMark, RunState,
     SchemaField,
@@ -92,15 +91,10 @@ async fn data(
 
 /// Returns the input schema of a tool as clients of a profile see it.
 async fn schema(shard: &Arc<Shard>, profile: &str, tool: &str) -> Option<Value> {
-    let view = whole_view(shard, profile).await.ok()?;
-    for page in view.pages(ListKind::Tools).all() {
-        let page: Value = serde_json::from_slice(page.text()).ok()?;
-        let mut tools = page["tools"].as_array().into_iter().flatten();
-        if let Some(found) = tools.find(|one| one["name"] == tool) {
-            return Some(found["inputSchema"].clone());
-        }
-    }
-    None
+    let whole = whole_view(shard, profile).await.ok()?;
+    let found = whole.costs.tools.iter().find(|one| one.item.key == tool)?;
+    let schema = found.item.member("inputSchema");
+    Some(schema.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default())
 }
 
 fn indented(value: &Value) -> String {

@@ -19,7 +19,7 @@ use gateway::process::Shard;
 /// Shows a profile.
 pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let (shard, slug) = (&request.shard, request.named(0));
-    let (row, view) = profiles::row(shard, slug).await.ok_or_else(|| Refusal::no_profile(slug))?;
+    let (row, whole) = profiles::row(shard, slug).await.ok_or_else(|| Refusal::no_profile(slug))?;
     let usage = server_rows::day(request).await;
     let standing = request.standing();
     let config = standing.config();
@@ -31,15 +31,16 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     tools.sort_by(|one, other| (other.tokens, &one.client_name).cmp(&(one.tokens, &other.client_name)));
     let (tools, paging) = part(request, tools);
     let rules = &config.shown()["profiles"][slug]["tools"];
-    let instructions = view.as_ref().and_then(|view| view.instructions()).map(str::to_owned);
-    let without_tools = reach::without_tools(shard, slug, view.as_deref()).await;
+    let view = whole.as_ref().map(|whole| &whole.view);
+    let instructions = view.and_then(View::instructions).map(str::to_owned);
+    let without_tools = reach::without_tools(shard, slug, whole.as_deref()).await;
     let data = ProfilePage {
         instructions: super::text(instructions),
         others: texts(others),
         allow: patterns(&rules["allow"]),
         deny: patterns(&rules["deny"]),
         callers: callers(shard),
-        held: view.as_deref().map(held).unwrap_or_default(),
+        held: view.map(held).unwrap_or_default(),
         without_tools,
         row,
         servers,

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use engine::catalogue::{ToolSearch, View};
 use engine::tokens::tokens_of_text;
 use pages::model::{DefinedIn, ProfileRow, ProfilesPage};
 use pages::{page, route};
@@ -15,6 +14,7 @@ use crate::insight::profiles::whole_view;
 use gateway::admission::admin::sessions::FormNotice;
 use gateway::changes::{self, Refusal};
 use gateway::process::Shard;
+use gateway::view::WholeView;
 
 /// Shows the profiles.
 pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
@@ -32,17 +32,16 @@ async fn data(request: &PageRequest, fault: Option<String>) -> ProfilesPage {
 
 /// Returns the row of a profile, and the profile's view if it can be built. Returns `None` if there is no profile
 /// with this name.
-pub(super) async fn row(shard: &Arc<Shard>, slug: &str) -> Option<(ProfileRow, Option<Arc<View>>)> {
+pub(super) async fn row(shard: &Arc<Shard>, slug: &str) -> Option<(ProfileRow, Option<Arc<WholeView>>)> {
     let standing = &shard.gateway.standing;
     let profile = changes::profile(standing, slug).ok()?;
     let at = shard.gateway.snapshot.profiles.iter().position(|one| &*one.slug == slug)?;
     let mode = shard.gateway.snapshot.profiles[at].rules.tools.mode;
-    let view = whole_view(shard, slug).await.ok();
-    let listed = view.as_ref().map(|view| view.token_cost()).unwrap_or_default();
-    let searchable = view.as_ref().and_then(|view| view.search()).map(ToolSearch::token_cost);
-    let searchable = searchable.unwrap_or_default();
-    let instructions = view.as_ref().and_then(|view| view.instructions()).map_or(0, tokens_of_text);
-    let unsearched = view.as_ref().map(|view| view.token_cost_unsearched()).unwrap_or_default();
+    let whole = whole_view(shard, slug).await.ok();
+    let (listed, searchable, unsearched) = whole.as_ref().map_or_else(Default::default, |whole| {
+        (whole.costs.listed, whole.costs.searched.unwrap_or_default(), whole.costs.unsearched)
+    });
+    let instructions = whole.as_ref().and_then(|whole| whole.view.instructions()).map_or(0, tokens_of_text);
     let sessions = shard.session.state.sessions.those(|session| session.profile == at).len();
     let row = ProfileRow {
         slug: slug.into(),
@@ -59,7 +58,7 @@ pub(super) async fn row(shard: &Arc<Shard>, slug: &str) -> Option<(ProfileRow, O
         sessions: count(sessions),
         origin: if standing.base().profiles.contains_key(slug) { DefinedIn::File } else { DefinedIn::Api },
     };
-    Some((row, view))
+    Some((row, whole))
 }
 
 /// Adds a profile, or clones one.

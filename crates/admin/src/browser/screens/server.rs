@@ -169,7 +169,9 @@ fn config(shard: &Arc<Shard>, name: &str, shown: &Value, refused: Option<Refused
         Some(refused) => (refused.text, refused.etag, texts([refused.fault])),
         None => (editable(shown), configuration::configuration(shard).revision, Vec::new()),
     };
-    ServerConfig { text: text.into(), etag, faults, profiles }
+    let whole = &standing.config().shown()["mcpServers"][name];
+    let whole = serde_json::to_string_pretty(whole).unwrap_or_default();
+    ServerConfig { text: text.into(), whole: whole.into(), etag, faults, profiles }
 }
 
 /// Returns the fields of a server that can be changed.

@@ -3,8 +3,9 @@
 use std::time::Instant;
 
 use http::Response;
+use pages::model::{ConfirmPage, ForeignText};
+use pages::page;
 use pages::route::{self, ServerAction};
-use pages::{model::ForeignText, page};
 use serde_json::json;
 use transport::net::Body;
 
@@ -23,6 +24,9 @@ pub(in super::super) async fn act(request: &PageRequest) -> PageResult {
     let (shard, id) = (&request.shard, request.named(0));
     changes::server(&shard.gateway.standing, id)?;
     let own_page = route::server(id);
+    if let Some(page) = question(action, id).and_then(|ask| request.unsure(ask)) {
+        return Ok(page);
+    }
     Ok(match action {
         ServerAction::Restart => {
             let started = Instant::now();
@@ -42,6 +46,25 @@ pub(in super::super) async fn act(request: &PageRequest) -> PageResult {
         ServerAction::Approve => approve(request).await?,
         ServerAction::Remove => remove(request).await?,
     })
+}
+
+/// Returns the question before an action that interrupts the calls of the server.
+fn question(action: ServerAction, id: &str) -> Option<ConfirmPage> {
+    let (question, effect, words) = match action {
+        ServerAction::Restart => (
+            "Restart the server?",
+            "Its connections are closed and its processes end. Running calls fail, and the server starts again at the next request.",
+            "Restart the server",
+        ),
+        ServerAction::Disable => (
+            "Disable the server?",
+            "Its running calls end, and clients no longer see its tools until you enable it again.",
+            "Disable the server",
+        ),
+        _ => return None,
+    };
+    let (subject, back) = (id.into(), route::server(id));
+    Some(ConfirmPage { question, subject, effect, words, back, ..ConfirmPage::default() })
 }
 
 async fn switch(request: &PageRequest, active: bool) -> Response<Body> {

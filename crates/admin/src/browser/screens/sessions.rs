@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use pages::model::{CallNowRow, Caller, ParkedRow, QueueRow, SessionRow, SessionsPage, StreamRow};
+use engine::session::QuestionText;
+use pages::model::{
+    CallNowRow, Caller, ConfirmPage, ForeignText, ParkedRow, QueueRow, SessionRow, SessionsPage, StreamRow,
+};
 use pages::{page, route};
 
 use super::super::page_reply::{self, PageResult, done};
@@ -96,15 +99,31 @@ fn parked(shard: &Shard, names: &KeyNames) -> Vec<ParkedRow> {
     let mut rows: Vec<ParkedRow> = all
         .into_iter()
         .map(|call| ParkedRow {
+            questions: call.questions.iter().map(question).collect(),
+            client: None,
             principal: caller(names, &call.principal),
-            tool: call.tool.as_deref().unwrap_or("–").into(),
-            server: (&*call.server).into(),
+            call: Some((call.tool.as_deref().unwrap_or("–").into(), (&*call.server).into())),
             since: PointInTime::at(call.since).0,
-            until: PointInTime::at(call.until).0,
+            until: Some(PointInTime::at(call.until).0),
         })
         .collect();
+    for session in shard.session.state.sessions.all() {
+        let asked = session.asks.lock().listed();
+        rows.extend(asked.into_iter().map(|(at, end, text)| ParkedRow {
+            questions: vec![question(&text)],
+            client: session.identity.client_label.as_deref().map(Into::into),
+            principal: caller(names, session.identity.id()),
+            call: None,
+            since: PointInTime::at(at).0,
+            until: Some(PointInTime::at(end).0),
+        }));
+    }
     rows.sort_by_key(|row| row.since);
     rows
+}
+
+fn question(asked: &QuestionText) -> (ForeignText, ForeignText) {
+    ((&*asked.method).into(), (&*asked.text).into())
 }
 
 fn queues(shard: &Arc<Shard>) -> Vec<QueueRow> {
@@ -126,9 +145,27 @@ fn queues(shard: &Arc<Shard>) -> Vec<QueueRow> {
 
 /// Ends a session.
 pub(in super::super) async fn end(request: &PageRequest) -> PageResult {
+    let id = request.form.text("session");
+    let all = SessionQuery { profile: None, principal: None, offset: 0, limit: u64::MAX };
+    let session = sessions::sessions(&request.shard, all).await.sessions.into_iter().find(|one| one.id == id);
+    let subject = session.map(|one| {
+        let caller = one.principal_name.unwrap_or(one.principal);
+        format!("{} of {caller}", one.client.as_deref().unwrap_or("unknown client"))
+    });
+    let ask = ConfirmPage {
+        question: "End the session?",
+        subject: subject.unwrap_or_default().into(),
+        effect: "Its running calls are cancelled. Most clients open a new session by themselves.",
+        words: "End the session",
+        back: route::SESSIONS.to_owned(),
+        ..ConfirmPage::default()
+    };
+    if let Some(page) = request.unsure(ask) {
+        return Ok(page);
+    }
     let started = Instant::now();
     let missing = || Refusal::new(404, "SESSION_NOT_FOUND", "There is no such session. It may have ended.");
-    let ended = sessions::end(&request.shard, request.form.text("session")).await.ok_or_else(missing);
+    let ended = sessions::end(&request.shard, id).await.ok_or_else(missing);
     let what = ended.as_ref().map(|principal| format!("ended a session of {principal}")).unwrap_or_default();
     request.note(Subject::Gateway, started, &ended, &what);
     Ok(done(request, ended, route::SESSIONS, "The session was ended."))

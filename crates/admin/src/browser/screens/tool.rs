@@ -3,23 +3,31 @@
 use std::sync::Arc;
 
 use engine::catalogue::ListKind;
-use pages::model::{ArgumentRow, ForeignText, SchemaFindingRow, ToolPage, ToolProfileRow, ToolRow};
+use pages::model::{
+    ArgumentRow, SchemaFindingRow, ToolAbsence, ToolAccessRow, ToolPage, ToolProfileRow, ToolRow,
+};
 use pages::page;
 use serde_json::Value;
 use store::audit::Query;
 
 use super::super::page_reply::{self, PageResult};
 use super::super::page_request::PageRequest;
-use super::{call_rows, definition_changes, server_rows, tool_rows};
-use crate::insight::catalogue::{self, CatalogueQuery, MOST_ITEMS};
+use super::definition_changes::{self, RecordedDefinition};
+use super::{call_rows, reach, server_rows, tool_rows};
+use crate::insight::catalogue::{self, ItemFinding};
 use crate::insight::profiles;
 use crate::insight::servers::era;
-use crate::insight::usage::Usage;
 use gateway::changes::{self, Refusal};
 use gateway::process::Shard;
 
 /// The number of calls that the page shows.
 const CALLS: u32 = 10;
+
+/// The number of the newest recorded calls among which the page looks for calls of the tool.
+pub(super) const EXAMINED: u32 = 100_000;
+
+/// The maximum number of profiles that the page shows.
+const MOST_PROFILES: usize = 50;
 
 /// Shows a tool.
 pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
@@ -27,24 +35,26 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     changes::server(&shard.gateway.standing, server)?;
     let usage = server_rows::day(request).await;
     let recorded = definition_changes::of_tool(shard, server, tool).await;
-    let definition = definition(shard, server, tool);
-    let rows = tool_rows::of_servers(shard, Some(server.to_owned()), &usage).await?;
-    let row = rows.into_iter().find(|row| row.name.raw() == tool);
-    let row = match (row, &recorded.change) {
-        (Some(row), _) => row,
-        // The server no longer lists the tool, but its definition is recorded.
-        (None, Some(change)) => ToolRow {
-            server: server.into(),
-            name: tool.into(),
-            pending: Some(change.state),
-            ..ToolRow::default()
-        },
-        (None, None) => {
-            let message = format!("the server {server:?} lists no tool {tool:?}");
-            return Err(Refusal::new(404, "TOOL_NOT_FOUND", message));
-        }
+    let item = catalogue::tool(shard, server, tool);
+    let findings = item.as_ref().map(|item| findings(&item.findings)).unwrap_or_default();
+    let row = match item {
+        Some(item) => Some(tool_rows::of_tool(shard, item, &usage).await),
+        None => None,
     };
-    let profiles = of_profiles(shard, (server, tool), row.hidden.as_ref(), &usage).await;
+    let (row, absence) = match row {
+        Some(row) => (row, None),
+        None => absent(shard, (server, tool), &recorded).await?,
+    };
+    let definition = match (&absence, &recorded.last) {
+        (Some(_), Some((last, _))) => last.clone(),
+        _ => definition(shard, server, tool),
+    };
+    let missing = match (&absence, &row.hidden) {
+        (Some(_), _) => "hidden: the server does not list it",
+        (None, Some(_)) => "hidden: awaits approval",
+        (None, None) => "hidden by the profile's rules",
+    };
+    let (profiles, access) = of_profiles(shard, (server, tool), missing).await;
     let indented = |schema: &Value| serde_json::to_string_pretty(schema).unwrap_or_default();
     let data = ToolPage {
         arguments: arguments(&definition["inputSchema"]),
@@ -52,13 +62,62 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
         output_schema: definition.get("outputSchema").map(|schema| indented(schema).into()),
         calls: calls(shard, server, &row, &profiles).await,
         profiles,
-        findings: findings(shard, server, tool).await,
+        access,
+        has_other_callers: has_other_callers(shard),
+        findings,
         change: recorded.change,
         revision: recorded.revision,
         approvals: recorded.approvals,
+        absence,
         row,
     };
     page_reply::ok(page::tool(&request.frame(), &data))
+}
+
+/// Returns a tool that its server does not list, and what is known about it.
+///
+/// # Errors
+/// Fails if nothing is known about such a tool.
+async fn absent(
+    shard: &Arc<Shard>,
+    (server, tool): (&str, &str),
+    recorded: &RecordedDefinition,
+) -> Result<(ToolRow, Option<ToolAbsence>), Refusal> {
+    let text =
+        |key: &str| recorded.last.as_ref().and_then(|(last, _)| last[key].as_str()).unwrap_or_default();
+    let row = ToolRow {
+        server: server.into(),
+        name: tool.into(),
+        title: text("title").into(),
+        description: text("description").into(),
+        pending: recorded.change.as_ref().map(|change| change.state),
+        ..ToolRow::default()
+    };
+    let calls = calls(shard, server, &row, &[]).await;
+    let spec = shard.gateway.snapshot.upstreams.iter().find(|spec| *spec.name == *server);
+    let unknown = spec.and_then(|spec| {
+        let upstream = shard.view.state.upstreams.get(spec.id);
+        upstream.catalogue.tools(era(&upstream)).err()
+    });
+    if recorded.last.is_none() && recorded.change.is_none() && calls.is_empty() {
+        let message = match unknown {
+            Some(absence) => {
+                format!("the tools of the server {server:?} are not known: the server {}", absence.reason)
+            }
+            None => {
+                format!("the server {server:?} lists no tool {tool:?}, and nothing is recorded about one")
+            }
+        };
+        return Err(Refusal::new(404, "TOOL_NOT_FOUND", message));
+    }
+    let absence = ToolAbsence {
+        unknown: unknown.map(|absence| absence.reason.into()),
+        last_seen: calls.iter().map(|call| call.at).max(),
+        first_seen: recorded.last.as_ref().map(|(_, at)| *at),
+        has_definition: recorded.last.is_some(),
+        calls: calls.first().map_or_else(|| format!("{server}__{tool}").into(), |call| call.tool.clone()),
+    };
+    Ok((row, Some(absence)))
 }
 
 /// Returns the definition of a tool as the server lists it; an empty object if the server does not list the tool.
@@ -110,71 +169,54 @@ fn type_of(schema: &Value) -> String {
     }
 }
 
+/// Returns the tool as clients of each profile with its server get it.
 async fn of_profiles(
     shard: &Arc<Shard>,
     (server, tool): (&str, &str),
-    held: Option<&ForeignText>,
-    usage: &Usage,
-) -> Vec<ToolProfileRow> {
+    missing: &'static str,
+) -> (Vec<ToolProfileRow>, Vec<ToolAccessRow>) {
     let standing = shard.gateway.standing.clone();
-    let mut rows = Vec::new();
-    for (slug, profile) in standing.config().profiles.iter().take(50) {
+    let upstream = shard.gateway.snapshot.upstreams.iter().find(|spec| *spec.name == *server);
+    let (mut rows, mut access) = (Vec::new(), Vec::new());
+    for (slug, profile) in standing.config().profiles.iter().take(MOST_PROFILES) {
         if !profile.servers.iter().any(|name| name == server) {
             continue;
         }
-        let Ok(view) = profiles::whole_view(shard, slug).await else { continue };
-        let Ok(seen) = tool_rows::of_profile(shard, slug, usage).await else { continue };
-        let own = seen.into_iter().find(|row| row.server.raw() == server && row.name.raw() == tool);
-        let searchable = || {
-            let mut names = view.search()?.names();
-            let is_own = |name: &&str| {
-                view.tool(name).is_some_and(|entry| {
-                    let spec = shard.gateway.snapshot.upstream(entry.upstream);
-                    spec.is_some_and(|spec| *spec.name == *server) && entry.own_name() == tool
-                })
-            };
-            names.find(is_own).map(str::to_owned)
+        let Ok(whole) = profiles::whole_view(shard, slug).await else { continue };
+        let entry = upstream.and_then(|spec| whole.view.tool_of(spec.id, tool));
+        let listed = entry.and_then(|entry| whole.costs.tools.iter().find(|one| one.item.key == *entry.name));
+        let (client_name, visibility) = match (entry, listed) {
+            (Some(entry), Some(_)) => (&*entry.name, "listed"),
+            (Some(entry), None) => (&*entry.name, "searchable"),
+            (None, _) => (tool, missing),
         };
-        let (client_name, tokens, visibility) = match (own, searchable()) {
-            (Some(row), _) => (row.client_name, row.tokens, "listed"),
-            (None, Some(name)) => (name.into(), 0, "searchable"),
-            (None, None) => (
-                tool.into(),
-                0,
-                if held.is_some() { "hidden: awaits approval" } else { "hidden by the profile's rules" },
-            ),
-        };
-        let profile_tokens = view.token_cost().tokens;
+        if let Some(entry) = entry {
+            access.extend(reach::users_of_tool(shard, (slug, &whole.view), entry).await);
+        }
         rows.push(ToolProfileRow {
             profile: slug.as_str().into(),
-            client_name,
-            tokens,
-            profile_tokens,
+            client_name: client_name.into(),
+            tokens: listed.map_or(0, |listed| listed.tokens),
+            profile_tokens: whole.costs.listed.tokens,
             visibility: visibility.into(),
         });
     }
-    rows
+    (rows, access)
 }
 
-async fn findings(shard: &Arc<Shard>, server: &str, tool: &str) -> Vec<SchemaFindingRow> {
-    let query = CatalogueQuery {
-        kind: catalogue::kind(None),
-        server: Some(server.to_owned()),
-        search: Some(tool.to_owned()),
-        is_held: false,
-        offset: 0,
-        limit: MOST_ITEMS,
+/// Returns true if callers may authenticate by other means than keys and configured users.
+fn has_other_callers(shard: &Shard) -> bool {
+    let auth = &shard.gateway.standing.config().auth;
+    auth.bearer.is_some() || auth.site.is_some() || auth.login.is_some() || !auth.jwt.is_empty()
+}
+
+fn findings(all: &[ItemFinding]) -> Vec<SchemaFindingRow> {
+    let row = |finding: &ItemFinding| SchemaFindingRow {
+        family: finding.family.into(),
+        rule: finding.reason.message.into(),
+        place: finding.reason.path.as_str().into(),
     };
-    let Ok(page) = catalogue::items(shard, query).await else { return Vec::new() };
-    let own = page.items.into_iter().find(|item| item.name == tool);
-    own.into_iter()
-        .flat_map(|item| item.findings)
-        .map(|finding| SchemaFindingRow {
-            family: finding.family.into(),
-            rule: finding.reason.message.into(),
-            place: finding.reason.path.into(),
-        })
-        .collect()
+    all.iter().map(row).collect()
 }
 
 async fn calls(
@@ -187,20 +229,8 @@ async fn calls(
     names.extend(profiles.iter().map(|profile| profile.client_name.raw().to_owned()));
     names.sort();
     names.dedup();
-    let mut calls = Vec::new();
-    for name in names {
-        let query = Query {
-            upstream: Some(server.to_owned()),
-            tool: Some(name.replace(['*', '?'], "?")),
-            limit: CALLS,
-            ..Query::default()
-        };
-        calls.extend(call_rows::newest(shard, query).await);
-    }
-    calls.sort_by_key(|call| std::cmp::Reverse((call.at, call.id)));
-    calls.dedup_by_key(|call| call.id);
-    calls.truncate(CALLS as usize);
-    calls
+    let (upstream, newest) = (Some(server.to_owned()), Some(EXAMINED));
+    call_rows::newest(shard, Query { upstream, tools: names, newest, limit: CALLS, ..Query::default() }).await
 }
 
 #[cfg(test)]

@@ -36,20 +36,33 @@ pub(super) async fn of_servers(
     usage: &Usage,
 ) -> Result<Vec<ToolRow>, Refusal> {
     let items = catalogue::items(shard, all_tools(server)).await?.items;
-    let mut pending: HashMap<String, HashMap<String, DefinitionState>> = HashMap::new();
+    let mut pending_by_server: HashMap<String, HashMap<String, DefinitionState>> = HashMap::new();
     for spec in &shard.gateway.snapshot.upstreams {
-        let record = &shard.view.state.upstreams.get(spec.id).server.definitions;
-        if items.iter().any(|item| *item.server == *spec.name)
-            && record.counts() != DefinitionCounts::default()
-        {
-            pending.insert(spec.name.to_string(), definition_changes::pending(shard, &spec.name).await);
+        if items.iter().any(|item| *item.server == *spec.name) {
+            pending_by_server.insert(spec.name.to_string(), pending(shard, &spec.name).await);
         }
     }
     let row = |item: CatalogueItem| {
-        let state = pending.get(&item.server).and_then(|tools| tools.get(&item.name)).copied();
+        let state = pending_by_server.get(&item.server).and_then(|tools| tools.get(&item.name)).copied();
         of_item(item, state, usage)
     };
     Ok(items.into_iter().map(row).collect())
+}
+
+/// Returns a tool of a server.
+pub(super) async fn of_tool(shard: &Arc<Shard>, item: CatalogueItem, usage: &Usage) -> ToolRow {
+    let state = pending(shard, &item.server).await.remove(&item.name);
+    of_item(item, state, usage)
+}
+
+/// Returns the states of all tools of a server that await approval.
+async fn pending(shard: &Arc<Shard>, server: &str) -> HashMap<String, DefinitionState> {
+    let spec = shard.gateway.snapshot.upstreams.iter().find(|spec| *spec.name == *server);
+    let counts = spec.map(|spec| shard.view.state.upstreams.get(spec.id).server.definitions.counts());
+    if counts.is_none_or(|counts| counts == DefinitionCounts::default()) {
+        return HashMap::new();
+    }
+    definition_changes::pending(shard, server).await
 }
 
 fn of_item(item: CatalogueItem, pending: Option<DefinitionState>, usage: &Usage) -> ToolRow {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use config::{Config, Glob, Link, Server};
 use serde_json::{Value, json};
-use store::keys::{ApiKey, KeyState, Keys};
+use store::keys::{ApiKey, KeyState, Keys, check_name};
 
 use crate::commands::configuration::settings::{ConfigSource, Settings};
 use crate::commands::configuration::state;
@@ -56,15 +56,15 @@ pub(crate) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
 fn notes(settings: &Settings) -> Vec<String> {
     let refused = refused(&settings.config).into_iter().map(ToOwned::to_owned);
     let tls = settings.config.tls.iter().flat_map(tls::check);
-    refused.chain(tls).chain(exposures(settings)).collect()
+    refused.chain(tls).chain(exposures(settings)).chain(missing_keys(settings).yet).collect()
 }
 
-/// Returns notes about secrets that others could see, about files of servers, and about rules for keys that do not exist.
+/// Returns notes about secrets that others could see, about files of servers, and about rules for keys that cannot exist.
 pub(crate) fn exposures(settings: &Settings) -> Vec<String> {
     let config = &settings.config;
     let exposed = secrets_that_others_can_read(settings).into_iter().chain(in_the_clear(config));
     let routes = listens_in_the_clear(config).into_iter().chain(route::warnings(config));
-    exposed.chain(routes).chain(keys_that_are_not_there(settings)).collect()
+    exposed.chain(routes).chain(missing_keys(settings).ever).collect()
 }
 
 /// Returns a warning about a secret in a file that other users can read.
@@ -106,39 +106,53 @@ fn listens_in_the_clear(config: &Config) -> Option<String> {
     })
 }
 
-/// Returns warnings about rules for keys that do not exist. If the keys cannot be read, there is no warning, because `dragoman
-/// serve` reports this at startup.
-fn keys_that_are_not_there(settings: &Settings) -> Vec<String> {
+/// Names of keys in rules, of keys that do not exist.
+#[derive(Default)]
+struct MissingKeys {
+    /// Notes about keys that somebody may create later.
+    yet: Vec<String>,
+    /// Warnings about names that no new key can have: the first characters of a key, or an invalid name.
+    ever: Vec<String>,
+}
+
+/// Finds rules for keys that do not exist. If the keys cannot be read, nothing is found, because `dragoman serve` reports this at
+/// startup.
+fn missing_keys(settings: &Settings) -> MissingKeys {
     let config = &settings.config;
     let of_management = config.management.as_ref().and_then(|management| management.who.as_ref());
     let rules = config.access.iter().flat_map(|rule| rule.who.iter().chain(&rule.unless));
     let named: Vec<&Glob> = rules.chain(of_management).flat_map(|who| &who.key).collect();
+    let mut missing = MissingKeys::default();
     if named.is_empty() || !config.auth.keys {
-        return Vec::new();
+        return missing;
     }
-    let Ok(folder) = state::folder(settings) else { return Vec::new() };
+    let Ok(folder) = state::folder(settings) else { return missing };
     let Ok(keys) =
         Keys::open_existing(&folder).and_then(|keys| keys.map_or(Ok(Vec::new()), |keys| keys.list()))
     else {
-        return Vec::new();
+        return missing;
     };
     let now = moment::now();
     let active: Vec<ApiKey> = keys.into_iter().filter(|key| key.state(now) == KeyState::Active).collect();
     let is_nobodys =
         |glob: &&Glob| !active.iter().any(|key| glob.matches(&key.name) || glob.matches(&key.prefix));
-    let mut told = Vec::new();
     for glob in named.into_iter().filter(is_nobodys) {
-        let place = folder.display();
+        let (name, place) = (glob.as_str(), folder.display());
+        let can_come = name.contains(['*', '?']) || check_name(name).is_ok();
+        let (list, what) = if can_come {
+            (&mut missing.yet, "has this name or prefix yet; `dragoman key new NAME` creates one")
+        } else {
+            (&mut missing.ever, "has it, and no new key can have it; `dragoman key list` lists the keys")
+        };
         let note = format!(
-            "the configuration names the key `{}`, but no key in use in {place} has this name or prefix; `dragoman \
-             key list` lists the keys, and `dragoman key new NAME` creates one",
-            one_line(glob.as_str())
+            "the configuration names the key `{}`, but no key in use in {place} {what}",
+            one_line(name)
         );
-        if !told.contains(&note) {
-            told.push(note);
+        if !list.contains(&note) {
+            list.push(note);
         }
     }
-    told
+    missing
 }
 
 /// Returns the reasons why `dragoman serve` would refuse a valid configuration.

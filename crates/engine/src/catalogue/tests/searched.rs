@@ -99,7 +99,9 @@ fn the_cost_without_a_search_is_that_of_listing_all_tools() {
         [(ToolMode::Direct, &[][..]), (ToolMode::Search, &[]), (ToolMode::Hybrid, &["sky__*"])]
     {
         let view = searched(&profile(mode, pinned), &V2025_11_25);
-        assert_eq!(view.token_cost_unsearched(), listed.token_cost(), "{mode:?}");
+        let (costs, listed) = (ViewCosts::of(&view), ViewCosts::of(&listed));
+        assert_eq!(costs.unsearched, listed.listed, "{mode:?}");
+        assert_eq!(costs.searched.is_some(), mode != ToolMode::Direct, "{mode:?}");
     }
 }
 

@@ -12,6 +12,7 @@ pub(crate) fn keys(s: &Sample) -> KeysPage {
     let names = ["cursor-ann", "ci", "claude-bob", "old-laptop"];
     let prefixes = ["dgm_BgTMSuBe", "dgm_k3PqXz71", "dgm_9aKdLmWq", "dgm_Zz81hYtR"];
     KeysPage {
+        connect: (s.t("office"), s.t("cursor")),
         accepted: s.rows > 0,
         q: s.t(""),
         rows: s.rows(|number| KeyRow {
@@ -24,6 +25,7 @@ pub(crate) fn keys(s: &Sample) -> KeysPage {
             standing: [KeyStanding::Valid, KeyStanding::Valid, KeyStanding::Expired, KeyStanding::Revoked]
                 [number % 4],
             calls: 2_214 / (number as u64 + 1),
+            rules: if number % 4 == 1 { vec![1, 3] } else { Vec::new() },
         }),
         paging: s.paging(),
         profiles: s.list(&["default", "office", "research"]),

@@ -5,8 +5,8 @@ use crate::sample::traffic::call_row;
 use dragoman_pages::model::{
     AddServer, ApprovalRow, ArgumentRow, DefinedIn, DefinitionChange, DefinitionState, DiffLine, DiffMark,
     ProfilePage, ProfileRow, ProfileServer, ProfilesPage, SchemaFindingRow, ServerRow, ServerState,
-    ServersFilter, ServersPage, ToolHints, ToolPage, ToolProfileRow, ToolRow, ToolsFilter, ToolsPage,
-    UnservedCaller,
+    ServersFilter, ServersPage, ToolAbsence, ToolAccessRow, ToolHints, ToolPage, ToolProfileRow, ToolRow,
+    ToolsFilter, ToolsPage, UnservedCaller,
 };
 
 type Known = (&'static str, ServerState, Option<&'static str>, Option<&'static str>, &'static str, u64);
@@ -212,6 +212,7 @@ pub(crate) fn tool(s: &Sample) -> ToolPage {
     ];
     ToolPage {
         row: tool_row(s, 2),
+        absence: None,
         arguments: arguments.iter().take(s.rows).map(argument).collect(),
         input_schema: s.t("{\n  \"type\": \"object\",\n  \"required\": [\"owner\", \"repo\", \"title\", \"base\"],\n  \"properties\": {\n    \"owner\": { \"type\": \"string\" }\n  }\n}"),
         output_schema: (s.rows > 0).then(|| s.t("{\n  \"type\": \"object\"\n}")),
@@ -222,11 +223,38 @@ pub(crate) fn tool(s: &Sample) -> ToolPage {
             profile_tokens: 4_000 + 9_000 * number as u64,
             visibility: s.t(if number % 3 == 2 { "denied by the profile" } else { "listed" }),
         }),
+        access: s.few(6, |number| ToolAccessRow {
+            profile: s.t(if number < 3 { "default" } else { "office" }),
+            client_name: s.t("github__create_pull_request"),
+            allowed: number % 3 == 0,
+            rule: (number % 3 < 2).then_some(number as u64 + 1),
+            reason: s.t(if number % 3 == 2 { "no rule with `allow` allows it for these callers" } else { "" }),
+            callers: s.list(&["key:ci-bot", "key:cursor-ann", "user:ann"]),
+            more: if number == 1 { 12 } else { 0 },
+        }),
+        has_other_callers: s.rows > 1,
         findings: s.few(3, |_| SchemaFindingRow { family: s.t("gemini"), rule: s.t("the type `null` is not allowed"), place: s.t("/properties/reviewers/items") }),
         change: (s.rows > 0).then(|| change(s)),
         revision: "r1".to_owned(),
         approvals: s.few(5, |number| ApprovalRow { at: ago(86_400 * (number as u64 + 2)), by: s.t(if number == 0 { "user:ann" } else { "first seen" }) }),
         calls: s.few(8, |number| call_row(s, number)),
+    }
+}
+
+/// A tool that its server no longer lists.
+pub(crate) fn vanished_tool(s: &Sample) -> ToolPage {
+    ToolPage {
+        absence: Some(ToolAbsence {
+            unknown: (s.rows == 1 || s.hostile.is_some()).then(|| s.t("is still starting")),
+            last_seen: (s.rows > 0).then(|| ago(7_200)),
+            first_seen: (s.rows > 0).then(|| ago(86_400 * 9)),
+            has_definition: s.rows > 0,
+            calls: s.t("github__create_pull_request"),
+        }),
+        profiles: Vec::new(),
+        access: Vec::new(),
+        change: None,
+        ..tool(s)
     }
 }
 

@@ -25,6 +25,7 @@ pub(crate) fn connect(s: &Sample) -> ConnectPage {
     ConnectPage {
         profiles: s.list(&["default", "office", "research"]),
         profile: s.t("office"),
+        unknown: (s.rows == 1 || s.hostile.is_some()).then(|| s.t("ofice")),
         url: s.t("http://127.0.0.1:8808/mcp/office"),
         header: (s.rows > 0).then(|| (s.t("Authorization"), s.t("Bearer YOUR_KEY"))),
         notes: s.list(&["This address can be reached from this machine only. To let other machines in, set listen and publicUrl."]),

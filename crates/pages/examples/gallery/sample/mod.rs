@@ -13,7 +13,8 @@ mod traffic;
 pub(crate) use traffic::overview;
 
 use dragoman_pages::model::{
-    Caller, ErrorPage, ForeignText, LoginPage, Millis, Notice, PageFrame, Paging, ReplicasPage, Severity,
+    Caller, ConfirmPage, ErrorPage, ForeignText, LoginPage, Millis, Notice, PageFrame, Paging, ReplicasPage,
+    Severity,
 };
 use dragoman_pages::{Markup, page};
 
@@ -131,6 +132,7 @@ pub(crate) fn all(s: &Sample) -> Vec<(&'static str, String)> {
         ("tools", page::tools(&frame, &catalogue::tools(s, "office"))),
         ("tools-all", page::tools(&frame, &catalogue::tools(s, ""))),
         ("tool", page::tool(&frame, &catalogue::tool(s))),
+        ("tool-vanished", page::tool(&frame, &catalogue::vanished_tool(s))),
         ("profiles", page::profiles(&frame, &catalogue::profiles(s))),
         ("profile", page::profile(&frame, &catalogue::profile(s))),
         ("playground", page::playground(&frame, &playground::chosen(s))),
@@ -151,6 +153,7 @@ pub(crate) fn all(s: &Sample) -> Vec<(&'static str, String)> {
         ("logins", page::logins(&frame, &access::logins(s))),
         ("configuration", page::configuration(&frame, &system::configuration(s))),
         ("configuration-broken", page::configuration(&frame, &system::broken(s))),
+        ("confirm", page::confirm(&frame, &confirm(s))),
         ("connect", page::connect(&frame, &connect::connect(s))),
         ("connect-test", page::connect(&frame, &connect::testing(s))),
         ("doctor", page::doctor(&frame, &system::doctor(s))),
@@ -171,6 +174,18 @@ fn login(s: &Sample) -> LoginPage {
             advice: Some(s.t("After 5 wrong attempts, this address has to wait for a minute.")),
         }),
         next: "/admin/calls".to_owned(),
+    }
+}
+
+fn confirm(s: &Sample) -> ConfirmPage {
+    ConfirmPage {
+        question: "End the session?",
+        subject: s.t("cursor 1.7 of ci-bot"),
+        effect: "Its running calls are cancelled. Most clients open a new session by themselves.",
+        words: "End the session",
+        action: "/admin/sessions-end".to_owned(),
+        fields: vec![("session".to_owned(), s.t("7").raw().to_owned())],
+        back: "/admin/sessions".to_owned(),
     }
 }
 

@@ -54,6 +54,7 @@ pub(crate) fn server(s: &Sample) -> ServerPage {
         failures: s.few(6, |number| call_row(s, number * 6 + 3)),
         config: ServerConfig {
             text: s.t("{\n  \"command\": \"npx\",\n  \"args\": [\"-y\", \"@example/mcp-postgres\", \"--schema\", \"public\"],\n  \"env\": { \"PGUSER\": \"reports\", \"PGPASSWORD\": \"***\" }\n}"),
+            whole: s.t("{\n  \"command\": \"npx\",\n  \"definitions\": \"warn\",\n  \"concurrentCalls\": 8,\n  \"timeout\": \"60s\"\n}"),
             etag: "\"e1\"".to_owned(),
             faults: if s.hostile.is_some() { vec![s.t("")] } else { Vec::new() },
             profiles: Vec::new(),

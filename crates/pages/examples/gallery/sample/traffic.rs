@@ -46,6 +46,7 @@ pub(crate) fn call_row(s: &Sample, number: usize) -> CallRow {
     let number = number as u64;
     CallRow {
         gateway: None,
+        captured: number % 5 == 1,
         id: 184_233 - number.min(180_000),
         at: ago(4 + 19 * number),
         outcome,
@@ -371,12 +372,16 @@ pub(crate) fn sessions(s: &Sample) -> SessionsPage {
             since: ago(9 - number as u64 % 9),
             waits: number % 3 == 2,
         }),
-        parked: s.few(2, |_| ParkedRow {
+        parked: s.few(2, |number| ParkedRow {
+            questions: vec![(
+                s.t("elicitation/create"),
+                s.t("Publish the post “Spring sale” now, or keep it as a draft?"),
+            )],
+            client: (number > 0).then(|| s.t("cursor 1.7.4")),
             principal: s.caller("user:ann"),
-            tool: s.t("blog__wp_update_post"),
-            server: s.t("blog"),
+            call: (number == 0).then(|| (s.t("blog__wp_update_post"), s.t("blog"))),
             since: ago(40),
-            until: NOW + 560_000,
+            until: (number == 0).then_some(NOW + 560_000),
         }),
         queues: s.few(4, |number| QueueRow {
             server: s.t(["blog", "postgres", "files", "github"][number]),
