@@ -27,6 +27,7 @@ use crate::resp::StoreReply;
 use crate::sealed::{SealedValues, ValueSealer};
 use crate::sessions::{self, OpenSession, SessionOutbox, SharedSession};
 use crate::settings::ClusterSettings;
+use crate::standstill::Standstill;
 use crate::valkey::{Store, StoreError, StoreHealth, StoreState, UnfitStore};
 
 /// The maximum time for reading from the store. It is short, because a client's request waits for the answer.
@@ -54,6 +55,7 @@ pub(crate) struct Membership {
     /// The time at which the list of replicas was last read because of an unknown number.
     read: tokio::sync::Mutex<Option<Instant>>,
     pub(crate) homes: KnownHomes,
+    pub(crate) standstill: Standstill,
     /// Notified when the managed configuration may have changed.
     pub(crate) managed: Notify,
     pub(crate) logins: Mutex<LoginEnds>,
@@ -110,6 +112,7 @@ impl Cluster {
             peers: PeerTable::default(),
             read: tokio::sync::Mutex::default(),
             homes: KnownHomes::default(),
+            standstill: Standstill::new(Instant::now()),
             managed: Notify::new(),
             logins: Mutex::default(),
             settled: Mutex::default(),
@@ -122,7 +125,13 @@ impl Cluster {
             sessions: members.sessions,
             api_keys: members.keys,
         });
-        let tasks = vec![spawn(kept), spawn(follow(membership.clone())), spawn(publish(membership.clone()))];
+        let living = membership.clone();
+        let tasks = vec![
+            spawn(kept),
+            spawn(follow(membership.clone())),
+            spawn(publish(membership.clone())),
+            spawn(async move { living.standstill.live().await }),
+        ];
         Self { membership, tasks }
     }
 
@@ -145,6 +154,17 @@ impl Cluster {
             }
         };
         timeout(within, decided).await.unwrap_or(Ok(()))
+    }
+
+    /// Returns true if this replica's data can be relied on. Otherwise the process stood still for seconds, and the replica has not
+    /// compared its data with the store since then.
+    pub fn is_current(&self) -> bool {
+        self.membership.standstill.is_current(Instant::now())
+    }
+
+    /// Waits until this replica has compared its data with the store, but for two seconds at most.
+    pub async fn catch_up(&self) {
+        self.membership.standstill.catch_up().await;
     }
 
     /// Records a change of an open session.
@@ -277,18 +297,25 @@ impl Cluster {
     /// gone, this replica becomes the owner's home. If the store does not answer in time, the last known home counts.
     pub async fn home(&self, owner: HomeOwner) -> Option<Peer> {
         let homes = &self.membership.homes;
-        let home = match homes.recent(&owner, Instant::now()) {
-            Some(home) => home,
-            None => match self.ask_for_home(&owner).await {
-                Ok(home) => {
-                    homes.learn(owner, home, Instant::now());
-                    home
+        match homes.recent(&owner, Instant::now()) {
+            Some(Home::Here) => return None,
+            // If the replica is gone, the store decides who takes its place.
+            Some(Home::At(id)) => {
+                if let Some(peer) = self.peer(id).await {
+                    return Some(peer);
                 }
-                Err(error) => {
-                    tracing::debug!("cannot ask the cluster's store which gateway has a process: {error}");
-                    homes.last(&owner)?
-                }
-            },
+            }
+            None => {}
+        }
+        let home = match self.ask_for_home(&owner).await {
+            Ok(home) => {
+                homes.learn(owner, home, Instant::now());
+                home
+            }
+            Err(error) => {
+                tracing::debug!("cannot ask the cluster's store which gateway has a process: {error}");
+                homes.last(&owner)?
+            }
         };
         match home {
             Home::Here => None,

@@ -86,6 +86,7 @@ pub(crate) async fn follow(membership: Arc<Membership>) {
         tokio::select! {
             () = store.announced.notified() => follower.has_news = true,
             () = store.changed.notified() => follower.is_joined = false,
+            () = follower.membership.standstill.happened.notified() => {}
             _ = ticks.tick() => {}
         }
         if !follower.membership.store.health().is_ready() {
@@ -112,12 +113,20 @@ struct ClusterFollower {
 
 impl ClusterFollower {
     async fn step(&mut self) -> Result<(), StoreError> {
+        let standstills = self.membership.standstill.count();
+        if !self.membership.standstill.is_compared(standstills) {
+            tracing::warn!(
+                "this gateway stood still for some seconds; it compares its data with the cluster's store before it answers"
+            );
+            self.is_joined = false;
+        }
         if !self.is_joined {
             self.membership.peers.joined(std::time::Instant::now());
             self.join().await?;
             self.membership.join_logins().await?;
             self.is_joined = true;
             self.next_beat = Instant::now();
+            self.has_news = true;
         }
         if Instant::now() >= self.next_beat {
             self.beat().await?;
@@ -129,6 +138,9 @@ impl ClusterFollower {
         if self.has_news {
             self.read_notices().await?;
             self.has_news = false;
+        }
+        if self.is_joined {
+            self.membership.standstill.compared(standstills);
         }
         self.write_keys().await
     }
@@ -167,6 +179,10 @@ impl ClusterFollower {
             for claims in claims.chunks(ENDS_AT_ONCE) {
                 store.run(claims.to_vec(), WHOLE).await?;
             }
+        }
+        if gap != Gap::Everything {
+            // Another replica may have become the home of an owner while this one could not be seen.
+            self.membership.homes.ask_again();
         }
         if gap != Gap::None {
             self.check_sessions().await?;

@@ -75,6 +75,16 @@ impl KnownHomes {
         homes.iter().filter(|(_, (home, _))| *home == Home::Here).map(|(owner, _)| *owner).collect()
     }
 
+    /// Lets the store be asked again before this replica relies on being the home of an owner.
+    pub(crate) fn ask_again(&self) {
+        let mut homes = self.0.lock();
+        homes.values_mut().for_each(|(home, asked)| {
+            if *home == Home::Here {
+                *asked = asked.checked_sub(OWN).unwrap_or(*asked);
+            }
+        });
+    }
+
     /// Remembers the home of an owner.
     pub(crate) fn learn(&self, owner: HomeOwner, home: Home, now: Instant) {
         let mut homes = self.0.lock();
@@ -198,5 +208,10 @@ mod tests {
         assert_eq!(homes.recent(&OWNER, now + OTHERS), None);
         assert_eq!(homes.last(&OWNER), Some(Home::At(5)));
         assert_eq!(homes.last(&[8; 16]), None);
+        homes.learn([9; 16], Home::Here, now);
+        homes.ask_again();
+        assert_eq!(homes.recent(&[9; 16], now), None);
+        assert_eq!((homes.last(&[9; 16]), homes.here()), (Some(Home::Here), vec![[9; 16]]));
+        assert_eq!(homes.recent(&OWNER, now), Some(Home::At(5)));
     }
 }

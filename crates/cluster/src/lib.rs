@@ -8,6 +8,7 @@
 //! | `following` | the task that reads notices, compares API keys, and sends the replica's heartbeats |
 //! | `publishing` | the task that writes changes of sessions |
 //! | `documents` | documents with versions, which are replaced by compare and set (pure) |
+//! | `standstill` | detects that the process stood still; requests then wait until its data was compared with the store |
 //! | `login_exchange` | the exchange of logins with the other replicas |
 //! | `settings` | the settings of a replica |
 //! | `member` | what the gateway provides |
@@ -44,6 +45,7 @@ mod sessions;
 mod settings;
 mod sign_ins;
 mod single_use;
+mod standstill;
 #[cfg(test)]
 mod testing;
 mod valkey;

@@ -121,6 +121,17 @@ impl<'a> Rig<'a> {
     }
 
     fn start_and_balance(&mut self, more: &Value, passes_on: bool, keys: &Value) -> Result<(), String> {
+        self.start_all(more, passes_on, keys)?;
+        self.balancers = self.balancers()?.into();
+        Ok(())
+    }
+
+    /// Starts all replicas like [`Self::start_passing_on_amended`], without balancers.
+    pub(super) fn start_unbalanced(&mut self, more: &Value, keys: &Value) -> Result<(), String> {
+        self.start_all(more, true, keys)
+    }
+
+    fn start_all(&mut self, more: &Value, passes_on: bool, keys: &Value) -> Result<(), String> {
         let (key_ring, mut servers) = (self.key_ring(), json!({ "up": self.up.over_http() }));
         servers
             .as_object_mut()
@@ -142,9 +153,7 @@ impl<'a> Rig<'a> {
             self.replicas.push(replica);
         }
         self.replicas.iter_mut().try_for_each(Replica::launch)?;
-        self.replicas.iter_mut().try_for_each(Replica::answers)?;
-        self.balancers = self.balancers()?.into();
-        Ok(())
+        self.replicas.iter_mut().try_for_each(Replica::answers)
     }
 
     /// The addresses of all replicas.
@@ -250,6 +259,11 @@ pub(super) fn ends_at(
 
 /// The HTTP status of a request for the list of tools with an API key, at one address.
 pub(super) fn status_with(address: SocketAddr, key: &str) -> Result<u16, String> {
+    status_within(address, key, SOON)
+}
+
+/// Like [`status_with`], within this time.
+pub(super) fn status_within(address: SocketAddr, key: &str, within: Duration) -> Result<u16, String> {
     use crate::chaos::client::http::{Sent, exchange};
     let authorization = format!("Bearer {key}");
     let headers = [
@@ -267,7 +281,7 @@ pub(super) fn status_with(address: SocketAddr, key: &str) -> Result<u16, String>
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta } });
     let body = body.to_string();
     let sent = Sent { method: "POST", path: "/mcp", headers: &headers, body: &body };
-    let reply = exchange(address, &sent, Instant::now() + SOON);
+    let reply = exchange(address, &sent, Instant::now() + within);
     reply.map(|reply| reply.status).map_err(|error| format!("{address}: {error}"))
 }
 

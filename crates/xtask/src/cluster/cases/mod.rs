@@ -15,6 +15,7 @@ mod rotation;
 mod shared_calls;
 mod shared_limits;
 mod sign_ins;
+mod stopped_replica;
 mod stopped_store;
 mod store_user;
 mod unfit;
@@ -24,6 +25,7 @@ use super::case::Case;
 /// All cases: the long ones first.
 pub(super) fn all() -> Vec<Case> {
     [
+        stopped_replica::ALL,
         lost_store::ALL,
         sign_ins::ALL,
         consents::ALL,
