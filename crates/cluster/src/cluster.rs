@@ -15,7 +15,7 @@ use transport::task::spawn;
 
 use crate::families::StoreKeys;
 use crate::following::follow;
-use crate::homes::{self, FoundHome, Home, HomeOwner, KnownHomes};
+use crate::homes::KnownHomes;
 use crate::journal::{self, JournalPage, JournalPosition};
 use crate::logins::LoginEnds;
 use crate::member::{ChangeWatch, SharedKeys, SharedLogins, SharedSessions};
@@ -23,9 +23,9 @@ use crate::peer_table::PeerTable;
 use crate::peers::{self, PassedOn, Peer};
 use crate::publishing::publish;
 use crate::replicas::{self, Replica};
-use crate::resp::StoreReply;
 use crate::sealed::{SealedValues, ValueSealer};
-use crate::sessions::{self, OpenSession, SessionOutbox, SharedSession};
+use crate::session_outbox::{OpenSession, SessionOutbox};
+use crate::sessions::{self, SharedSession};
 use crate::settings::ClusterSettings;
 use crate::standstill::Standstill;
 use crate::valkey::{Store, StoreError, StoreHealth, StoreState, UnfitStore};
@@ -48,6 +48,8 @@ pub(crate) struct Membership {
     pub(crate) me: Replica,
     /// The replicas that were alive at the last heartbeat; none while the store cannot be used.
     pub(crate) replicas: ArcSwap<Vec<Replica>>,
+    /// The ids of living replicas whose data this one cannot read, or the other way round.
+    pub(crate) incompatible: Mutex<Vec<String>>,
     /// The number of replicas that were alive when the store was last read.
     pub(crate) last_replica_count: AtomicU32,
     /// The replicas to which requests can be passed on. While the store cannot be used, they stay known.
@@ -108,6 +110,7 @@ impl Cluster {
             id: settings.id,
             me: settings.replica(now_ms()),
             replicas: ArcSwap::default(),
+            incompatible: Mutex::default(),
             last_replica_count: AtomicU32::new(1),
             peers: PeerTable::default(),
             read: tokio::sync::Mutex::default(),
@@ -291,62 +294,6 @@ impl Cluster {
         if matches!(self.reported(peer.id).await, Ok(None)) {
             self.membership.peers.forget(peer.id, Instant::now());
         }
-    }
-
-    /// Returns the replica that has the process of an owner, if it is another one. If nobody has it, or if the replica that had it is
-    /// gone, this replica becomes the owner's home. If the store does not answer in time, the last known home counts.
-    pub async fn home(&self, owner: HomeOwner) -> Option<Peer> {
-        let homes = &self.membership.homes;
-        match homes.recent(&owner, Instant::now()) {
-            Some(Home::Here) => return None,
-            // If the replica is gone, the store decides who takes its place.
-            Some(Home::At(id)) => {
-                if let Some(peer) = self.peer(id).await {
-                    return Some(peer);
-                }
-            }
-            None => {}
-        }
-        let home = match self.ask_for_home(&owner).await {
-            Ok(home) => {
-                homes.learn(owner, home, Instant::now());
-                home
-            }
-            Err(error) => {
-                tracing::debug!("cannot ask the cluster's store which gateway has a process: {error}");
-                homes.last(&owner)?
-            }
-        };
-        match home {
-            Home::Here => None,
-            Home::At(id) => self.peer(id).await,
-        }
-    }
-
-    /// Asks the store for the home of an owner.
-    async fn ask_for_home(&self, owner: &HomeOwner) -> Result<Home, StoreError> {
-        let Membership { store, keys, values, me, .. } = &*self.membership;
-        // The second attempt is for the case that another replica replaces the same home at the same time.
-        for _ in 0..2 {
-            let Some(claim) = homes::claim(keys, values, owner, &me.id) else { return Ok(Home::Here) };
-            // Keeping the home alive in the same exchange does no harm to the home of another replica.
-            let replies = store.run(vec![claim, homes::keep(keys, owner)], READ).await?;
-            let reply = replies.first().unwrap_or(&StoreReply::Nil);
-            let FoundHome::At(replica, sealed) = homes::found(keys, values, owner, (reply, &me.id)) else {
-                return Ok(Home::Here);
-            };
-            if let Ok(id) = u64::from_str_radix(&replica, 16)
-                && self.peer(id).await.is_some()
-            {
-                return Ok(Home::At(id));
-            }
-            let replace = homes::replace(keys, values, (owner, &sealed), &me.id);
-            let Some(replace) = replace else { return Ok(Home::Here) };
-            if store.one(replace, READ).await? == StoreReply::Integer(1) {
-                return Ok(Home::Here);
-            }
-        }
-        Err(StoreError::Refused("other gateways were faster twice".to_owned()))
     }
 
     /// Returns true if a replica is no longer alive. Without the store, every replica that was alive counts as alive.

@@ -9,12 +9,12 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::api_keys::KeyExchange;
 use crate::cluster::{Membership, WRITE, now_ms};
-use crate::homes;
 use crate::notices::{self, Notice};
 use crate::replicas::{self, Replica};
 use crate::resp::{StoreCommand, StoreReply};
 use crate::sessions;
 use crate::valkey::StoreError;
+use crate::{formats, homes};
 
 /// The time between two heartbeats.
 const BEAT: Duration = Duration::from_secs(3);
@@ -284,6 +284,9 @@ impl Membership {
         }
         let read = store.one(replicas::read(keys, ids), within).await?;
         let alive = replicas::alive(keys, values, ids, &read);
+        let mut incompatible = self.incompatible.lock();
+        *incompatible = formats::warn(&alive, &incompatible);
+        drop(incompatible);
         peers.take(&alive, me, std::time::Instant::now());
         self.last_replica_count
             .store(u32::try_from(alive.len()).unwrap_or(u32::MAX).max(1), Ordering::Relaxed);

@@ -6,6 +6,7 @@
 //! | `cluster` | a replica's membership: the functions that the gateway calls |
 //! | `counting` | the cluster's functions for shared counts |
 //! | `following` | the task that reads notices, compares API keys, and sends the replica's heartbeats |
+//! | `session_outbox` | changes of sessions that wait to be written |
 //! | `publishing` | the task that writes changes of sessions |
 //! | `documents` | documents with versions, which are replaced by compare and set (pure) |
 //! | `standstill` | detects that the process stood still; requests then wait until its data was compared with the store |
@@ -15,6 +16,7 @@
 //! | `sessions`, `api_keys`, `counts`, `journal`, `managed`, `consents`, `sign_ins`, `logins`, `single_use`, `replicas`, `homes`, `notices` | what is shared: each as commands and replies (pure) |
 //! | [`peers`], `peer_door`, `peer_table` | requests that a replica passes on to another; its address and key for them; the known replicas |
 //! | `families` | the names in the store, as a table |
+//! | `formats` | the rule by which gateways of two versions work together |
 //! | `sealed` | values under the key ring |
 //! | `valkey` | the connection to the store |
 //! | `resp` | the store's protocol (pure) |
@@ -27,6 +29,7 @@ mod counts;
 mod documents;
 mod families;
 mod following;
+mod formats;
 mod homes;
 mod journal;
 mod login_exchange;
@@ -41,6 +44,7 @@ mod publishing;
 mod replicas;
 mod resp;
 mod sealed;
+mod session_outbox;
 mod sessions;
 mod settings;
 mod sign_ins;
@@ -61,6 +65,7 @@ pub use member::{ChangeWatch, SharedKeys, SharedLogins, SharedSessions};
 pub use peer_door::PeerDoor;
 pub use replicas::Replica;
 pub use sealed::{NameDigest, ValueSealer};
-pub use sessions::{OpenSession, SharedSession};
+pub use session_outbox::OpenSession;
+pub use sessions::SharedSession;
 pub use settings::{ClusterSettings, ClusterStore};
 pub use valkey::{StoreError, StoreHealth, StoreState, UnfitStore};

@@ -101,6 +101,7 @@ mod tests {
             started_ms: 1,
             sessions: 0,
             door: Some(door),
+            format: 1,
         }
     }
 

@@ -46,8 +46,7 @@ impl Balancer {
         command.arg("-e").arg("stderr").arg("-c").arg(&file);
         let block = documented("nginx")?;
         Self::start(stage, name, &file, &mut command, |listen| {
-            let servers = replicas.iter().map(|address| format!("    server {address};"));
-            let block = with_servers(block, servers);
+            let block = with_servers(block, replicas);
             nginx_around(&folder, &block.replace("listen 443 ssl;", &format!("listen {listen};")))
         })
     }
@@ -63,9 +62,7 @@ impl Balancer {
         command.args(["-db", "-f"]).arg(&file);
         let block = documented("haproxy")?;
         Self::start(stage, name, &file, &mut command, |listen| {
-            let servers =
-                replicas.iter().enumerate().map(|(n, address)| format!("    server gw{n} {address}"));
-            let block = with_servers(block, servers);
+            let block = with_servers(block, replicas);
             format!(
                 "global\n    maxconn 1000\n{block}\nfrontend mcp\n    bind {listen}\n    default_backend dragoman\n"
             )
@@ -105,9 +102,16 @@ fn documented(language: &str) -> Result<&'static str, String> {
     block.map(|(block, _)| block).ok_or_else(|| format!("docs/cluster.md has no settings of {language}"))
 }
 
-/// Replaces the servers of documented settings by other ones.
-fn with_servers(block: &str, servers: impl Iterator<Item = String>) -> String {
+/// The name and the address of the first server in documented settings.
+const EXAMPLE: (&str, &str) = ("one", "10.0.0.1:8808");
+
+/// Replaces the servers of documented settings by these ones, with the parameters of the first documented server.
+fn with_servers(block: &str, replicas: &[SocketAddr]) -> String {
     let is_server = |line: &&str| line.trim_start().starts_with("server ") && !line.ends_with('{');
+    let example = block.lines().find(is_server).unwrap_or_default();
+    let servers = replicas.iter().enumerate().map(|(number, address)| {
+        example.replace(EXAMPLE.1, &address.to_string()).replace(EXAMPLE.0, &format!("gw{number}"))
+    });
     let before: Vec<_> = block.lines().take_while(|line| !is_server(line)).map(str::to_owned).collect();
     let after = block.lines().skip(before.len()).skip_while(is_server).map(str::to_owned);
     before.iter().cloned().chain(servers).chain(after).collect::<Vec<_>>().join("\n")

@@ -11,6 +11,7 @@ mod lost_store;
 mod managed;
 mod operators;
 mod passed_on;
+mod rolling;
 mod rotation;
 mod shared_calls;
 mod shared_limits;
@@ -33,6 +34,7 @@ pub(super) fn all() -> Vec<Case> {
         operators::ALL,
         cost::ALL,
         passed_on::ALL,
+        rolling::ALL,
         rotation::ALL,
         shared_limits::ALL,
         shared_calls::ALL,
