@@ -4,6 +4,7 @@
 //! | module | is for |
 //! |---|---|
 //! | `cluster` | a replica's membership: the functions that the gateway calls |
+//! | `home_search` | the cluster's function for the homes of owners |
 //! | `counting` | the cluster's functions for shared counts |
 //! | `following` | the task that reads notices, compares API keys, and sends the replica's heartbeats |
 //! | `session_outbox` | changes of sessions that wait to be written |
@@ -30,6 +31,7 @@ mod documents;
 mod families;
 mod following;
 mod formats;
+mod home_search;
 mod homes;
 mod journal;
 mod login_exchange;
