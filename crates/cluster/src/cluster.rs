@@ -258,6 +258,14 @@ impl Cluster {
         if id == self.id() { None } else { self.find(|peer| peer.id == id).await }
     }
 
+    /// Returns true if a replica has signed off, or has not reported for too long. The number comes from a sealed value.
+    ///
+    /// # Errors
+    /// Fails if the store does not answer in time.
+    pub async fn has_ended(&self, id: u64) -> Result<bool, StoreError> {
+        Ok(self.reported(id).await?.is_none())
+    }
+
     /// Reads the description of a replica that has reported lately.
     async fn reported(&self, id: u64) -> Result<Option<Replica>, StoreError> {
         let Membership { store, keys, values, .. } = &*self.membership;

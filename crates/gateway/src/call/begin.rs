@@ -58,7 +58,10 @@ impl Call {
         let method = request.route.method.clone();
         let begun = ResultRules::of(context, &caller, &mut request, &upstream).and_then(|rules| {
             let turn = CallTurn::of(&caller, &upstream)?;
-            let dedicated = dedicated_link(&context.egress, &caller, &upstream, &request, &said)?;
+            let dedicated = match request.orphan {
+                None => dedicated_link(&context.egress, &caller, &upstream, &request, &said)?,
+                Some(_) => None,
+            };
             Ok((rules, turn, dedicated))
         });
         context.state.unchecked.note(upstream.name(), tool);
@@ -213,7 +216,8 @@ fn exchange(
     let calls = context.egress.snapshot().calls(&upstream.server.spec);
     let timeouts = calls.for_request(request.route.tool).timeouts;
     let trace = record.and_then(|record| record.trace_hop(upstream));
-    Exchange::begin(Start {
+    let orphan = request.orphan;
+    let start = Start {
         frame: request.frame,
         client: era,
         server: request.server,
@@ -230,7 +234,11 @@ fn exchange(
         server_info: request.server_info,
         trace: trace.as_ref(),
         now: Instant::now(),
-    })
+    };
+    match orphan {
+        None => Exchange::begin(start),
+        Some(orphan) => Exchange::adopt(start, orphan),
+    }
 }
 
 impl Call {

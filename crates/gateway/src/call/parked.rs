@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cluster::peers::Peer;
-use engine::exchange::{ParkedRequest, Ticket, no_longer_open, parked};
+use engine::exchange::{ParkedElsewhere, ParkedRequest, Ticket, no_longer_open, parked};
 use parking_lot::Mutex;
 use proto::era::Era;
 use proto::rpc::Frame;
@@ -58,6 +58,8 @@ pub(super) enum Resumed {
     Call(Box<Call>),
     /// The call is parked at another gateway of the cluster.
     Elsewhere(Peer),
+    /// The call was parked at another gateway of the cluster, which has ended.
+    Orphan(Box<ParkedElsewhere>),
 }
 
 impl Parked {
@@ -133,9 +135,10 @@ impl Parked {
         let ticket = match parked(frame, era, context.sealer(), binding)? {
             None => return Ok(Resumed::No),
             Some(ParkedRequest::Here(ticket)) => ticket,
-            Some(ParkedRequest::InProcess(id)) => {
-                let peer = if moves { elsewhere::process(context, id).await } else { None };
-                return peer.map(Resumed::Elsewhere).ok_or_else(|| no_longer_open().into());
+            Some(ParkedRequest::Elsewhere(_)) if !moves => return Err(no_longer_open().into()),
+            Some(ParkedRequest::Elsewhere(call)) => {
+                let peer = elsewhere::process(context, call.process).await;
+                return Ok(peer.map_or_else(|| Resumed::Orphan(Box::new(call)), Resumed::Elsewhere));
             }
         };
         let mut call = self.take(ticket).await.ok_or_else(no_longer_open)?;

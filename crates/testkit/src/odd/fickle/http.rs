@@ -1,6 +1,7 @@
 //! The fickle upstream over HTTP/1.1: one thread per connection, no runtime.
 
 use super::lifecycle::Lifecycle;
+use super::resumable::{self, ResumableVoice};
 use super::server::{Fickle, Voice};
 use super::session::Session;
 use super::stdio::acknowledged;
@@ -66,6 +67,13 @@ fn serve_one(out: &mut TcpStream, server: &Fickle, request: &Request) -> io::Res
     match (request.method.as_str(), session) {
         ("POST", session) => post(out, server, request, session),
         ("GET", Some((_, Some(session)))) => {
+            if let Some((number, seen)) = request.header("last-event-id").and_then(resumable::position) {
+                let Some(stream) = session.stream(number) else {
+                    return plain(out, "400 Bad Request", "text/plain", "no such stream");
+                };
+                head(out, "200 OK", "text/event-stream", "Transfer-Encoding: chunked\r\n")?;
+                return stream.resume(number, seen, out).map(|()| true);
+            }
             let deafened = server.switches().has("deafen");
             notices(out, &session.listen(), deafened)
         }
@@ -125,6 +133,13 @@ fn post(
         return json_answer(out, &answer, "");
     }
     head(out, "200 OK", "text/event-stream", "Transfer-Encoding: chunked\r\n")?;
+    if server.switches().has("event-ids") && !cut {
+        let number = server.number();
+        let mut voice = ResumableVoice::new(session.keep_stream(number), number, out.try_clone()?);
+        let answer = server.answer(&message, &session, &mut voice);
+        voice.end(&answer);
+        return Ok(true);
+    }
     let mut events = Events(out.try_clone()?);
     let answer = server.answer(&message, &session, &mut events);
     if cut {

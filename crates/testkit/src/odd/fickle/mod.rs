@@ -17,10 +17,12 @@
 //! | `session` | a client with a handshake: its capabilities, its stream of notifications, its open questions |
 //! | `tools` | the tools: listing and calling them |
 //! | `wording` | the error messages for an unknown session |
+//! | `resumable` | event streams with ids, which can be resumed |
 //! | `http`, `stdio` | bytes |
 
 mod http;
 mod lifecycle;
+mod resumable;
 mod server;
 mod session;
 mod stdio;

@@ -10,6 +10,7 @@ mod hostile;
 mod lost_store;
 mod managed;
 mod operators;
+mod orphans;
 mod passed_on;
 mod rolling;
 mod rotation;
@@ -33,6 +34,7 @@ pub(super) fn all() -> Vec<Case> {
         managed::ALL,
         operators::ALL,
         cost::ALL,
+        orphans::ALL,
         passed_on::ALL,
         rolling::ALL,
         rotation::ALL,
