@@ -232,6 +232,11 @@ impl ClusterFollower {
                     Notice::Changes => managed.notify_one(),
                     Notice::Consents(names) => consents.changed(&names),
                     Notice::SignIns(names) => sign_ins.changed(&names),
+                    Notice::Left(id) => {
+                        if let Ok(id) = u64::from_str_radix(&id, 16) {
+                            self.membership.peers.left(id);
+                        }
+                    }
                     Notice::Logins(news) => {
                         let attempts = self.membership.logins.lock().take_news(news, &me.id, now_ms());
                         self.membership.operators.attempted(&attempts);

@@ -32,6 +32,8 @@ pub(crate) enum Notice {
     SignIns(Vec<String>),
     /// Logins of operators have ended, or were attempted.
     Logins(LoginNews),
+    /// The replica with this id has ended on request.
+    Left(String),
 }
 
 /// Notices that were read, and the position from which to continue.
@@ -155,6 +157,7 @@ mod tests {
             r#"{"keys":[{"digest":"00","prefix":"dr","name":"one","profiles":null,"created_ms":1,"expires_ms":null,"revoked_ms":2}]}"#,
             r#""changes""#,
             r#"{"consents":["ab"]}"#,
+            r#"{"left":"00000000000000aa"}"#,
             r#"{"signIns":["ab"]}"#,
             r#"{"logins":{"from":"aa","ended":[["07",{"atMs":1,"untilMs":2}]],"attempts":[{"failed":"192.0.2.1"}]}}"#,
         ] {

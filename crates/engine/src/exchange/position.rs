@@ -75,7 +75,7 @@ impl ResumableRequest {
         let mut questions = Vec::new();
         while !text.is_empty() {
             let (number, [method]) = (take(text)?, take(text)?);
-            let (method, id) = (METHODS.get(usize::from(method))?.clone(), Id::from_json(get(text)?).ok()?);
+            let (method, id) = (*METHODS.get(usize::from(method))?, Id::from_json(get(text)?).ok()?);
             questions.push(OpenQuestion { number: u32::from_be_bytes(number), id, method });
         }
         let position = StreamPosition { era, address, session, event };

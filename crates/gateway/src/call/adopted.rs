@@ -14,11 +14,10 @@ use tokio::time::timeout;
 use transport::up::LinkError;
 use upstream::link::adopted;
 use upstream::link::reply::ReplySource;
-use upstream::link::{HeldLink, OpenLink};
+use upstream::link::{HeldLink, OpenLink, Wire};
 
 use super::CallContext;
 use super::call::Call;
-use super::decide::Decision;
 use super::elsewhere;
 use super::forwarded::{Forwarded, request};
 use super::record::Refused;
@@ -32,12 +31,12 @@ const RESUMED: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// Returns the fault to answer with.
-pub(super) async fn decide(
+pub(super) async fn continued(
     context: &Arc<CallContext>,
     requester: Requester<'_>,
     (info, mut forwarded): (&str, Forwarded<'_>),
     call: ParkedElsewhere,
-) -> Result<Decision, Refused> {
+) -> Result<Box<Call>, Refused> {
     let server = context.view.state.upstream_of(forwarded.route.upstream, requester.caller.identity());
     let Some(cluster) = elsewhere::members(context) else { return Err(no_longer_open().into()) };
     let Some(orphan) = &call.resumable else { return Err(lost(server.name(), None).into()) };
@@ -53,7 +52,7 @@ pub(super) async fn decide(
             begun.connection.held = Some(HeldLink::new(Arc::new(link), None));
             begun.connection.source = Some(source);
             begun.turn = CallTurn::joined(&begun.upstream);
-            Ok(Decision::Call(begun, None))
+            Ok(begun)
         }
         Err(fault) => {
             begun.over = true;
@@ -114,6 +113,17 @@ fn data(server: Option<&str>, retry: bool) -> String {
 }
 
 impl Call {
+    /// Leaves a call that waits for its client to the other gateways, because this one ends. If they cannot continue the call, it is
+    /// cancelled at its server.
+    pub(super) fn leave(mut self: Box<Self>) {
+        if self.exchange.is_resumable()
+            && let Some(Wire::Http(http)) = self.link().map(|link| &link.wire)
+        {
+            http.leave();
+            self.over = true;
+        }
+    }
+
     /// Prepares for the time at which the exchange expires, or asks its client through a result. In a cluster, the client's state
     /// then contains the place from which another gateway can continue.
     pub(super) fn before_expiry(&mut self) {

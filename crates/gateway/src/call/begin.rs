@@ -58,10 +58,7 @@ impl Call {
         let method = request.route.method.clone();
         let begun = ResultRules::of(context, &caller, &mut request, &upstream).and_then(|rules| {
             let turn = CallTurn::of(&caller, &upstream)?;
-            let dedicated = match request.orphan {
-                None => dedicated_link(&context.egress, &caller, &upstream, &request, &said)?,
-                Some(_) => None,
-            };
+            let dedicated = dedicated_link(&context.egress, &caller, &upstream, &request, &said)?;
             Ok((rules, turn, dedicated))
         });
         context.state.unchecked.note(upstream.name(), tool);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use engine::Fault;
 use engine::catalogue::{UpstreamId, View};
-use engine::exchange::{Dispatch, ParkedElsewhere, Route, dispatch, inner_request};
+use engine::exchange::{Dispatch, Route, dispatch, inner_request};
 use engine::tasks::{TaskIds, TaskRoute};
 use proto::bridge::tasks::TaskMethod;
 use proto::json::unquote;
@@ -132,50 +132,39 @@ pub(crate) async fn decide_or_refuse(
             if let Some(kept) = from_cache(context, &requester, (&cell, info), &forwarded)? {
                 return Ok(Decision::Done(200, kept));
             }
-            if requester.moves() || forwarded.may_be_retry(caller) {
-                match begun_before(context, waiting, &requester, (&forwarded, outer)).await? {
-                    BegunBefore::No => {}
-                    BegunBefore::Decided(decision) => return Ok(decision),
-                    BegunBefore::Orphan(call) => {
-                        return Box::pin(adopted::decide(context, requester, (info, forwarded), *call)).await;
-                    }
-                }
+            if requester.moves() || forwarded.may_be_retry(&requester.caller) {
+                return begun_before(context, waiting, requester, (&view, info), (forwarded, outer)).await;
             }
             forward(context, requester, (&view, info), forwarded)
         }
     }
 }
 
-/// A request whose call, or whose server's process, may exist already.
-enum BegunBefore {
-    /// A request that begins now.
-    No,
-    /// A request whose parked call is here, or whose call or process is at another gateway of the cluster.
-    Decided(Decision),
-    /// A request whose gateway has ended while its call was parked there.
-    Orphan(Box<ParkedElsewhere>),
-}
-
-/// Finds the call or the process of a request, if it exists already. `outer` is the request as the client sent it, if it differs.
+/// Handles a request whose call, or whose server's process, may exist already: its call may be parked here or at another gateway of
+/// the cluster, and another gateway may have the process. `outer` is the request as the client sent it, if it differs.
 async fn begun_before(
     context: &Arc<CallContext>,
     waiting: &Parked,
-    requester: &Requester<'_>,
-    (forwarded, outer): (&Forwarded<'_>, Option<Frame>),
-) -> Result<BegunBefore, Refused> {
+    requester: Requester<'_>,
+    (view, info): (&View, &str),
+    (forwarded, outer): (Forwarded<'_>, Option<Frame>),
+) -> Result<Decision, Refused> {
     let (caller, frame) = (&requester.caller, &forwarded.frame);
     let upstream = context.view.state.upstreams.get(forwarded.route.upstream);
     let moved = |to| {
         let frame = outer.unwrap_or_else(|| frame.clone());
-        Ok(BegunBefore::Decided(Decision::Elsewhere(Box::new(MovedRequest { frame, to }))))
+        Ok(Decision::Elsewhere(Box::new(MovedRequest { frame, to })))
     };
     if forwarded.may_be_retry(caller) {
         let retry = (frame, caller.era(), requester.moves());
         match Box::pin(waiting.resumed(context, requester.identity, retry, upstream.name())).await? {
             Resumed::No => {}
-            Resumed::Call(call) => return Ok(BegunBefore::Decided(Decision::Call(call, None))),
+            Resumed::Call(call) => return Ok(Decision::Call(call, None)),
             Resumed::Elsewhere(to) => return moved(to),
-            Resumed::Orphan(call) => return Ok(BegunBefore::Orphan(call)),
+            Resumed::Orphan(call) => {
+                let continued = adopted::continued(context, requester, (info, forwarded), *call);
+                return Ok(Decision::Call(Box::pin(continued).await?, None));
+            }
         }
     }
     if requester.moves()
@@ -184,7 +173,7 @@ async fn begun_before(
     {
         return moved(to);
     }
-    Ok(BegunBefore::No)
+    forward(context, requester, (view, info), forwarded)
 }
 
 /// Returns the answer to a request from the cache, if there is one.
@@ -209,7 +198,7 @@ fn forward(
 ) -> Result<Decision, Refused> {
     match &requester.caller {
         Caller::Session(_) => in_session(context, requester, view, info, forwarded),
-        Caller::Stateless(..) => stateless(context, requester, info, forwarded),
+        Caller::Stateless(..) => Ok(Decision::Call(stateless(context, requester, info, forwarded)?, None)),
     }
 }
 

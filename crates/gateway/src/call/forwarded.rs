@@ -10,7 +10,6 @@ use super::CallContext;
 use super::cache_slot::CacheSlot;
 use super::call::Call;
 use super::caller::{Caller, Request};
-use super::decide::Decision;
 use super::record::Refused;
 use super::requester::Requester;
 
@@ -57,15 +56,15 @@ pub(super) fn request<'a>(
     }
 }
 
-/// Handles a request from a client without a session, if the request has to be sent to a server.
+/// Prepares the call of a request from a client without a session.
 pub(super) fn stateless(
     context: &Arc<CallContext>,
     requester: Requester<'_>,
     info: &str,
     mut forwarded: Forwarded<'_>,
-) -> Result<Decision, Refused> {
+) -> Result<Box<Call>, Refused> {
     forwarded.route.unchecked = requester.unchecked;
     forwarded.route.keeps_tasks = context.state.homes.has_room();
     let request = request(&requester, forwarded, info);
-    Ok(Decision::Call(Call::begin(context, requester.caller, request)?, None))
+    Call::begin(context, requester.caller, request)
 }

@@ -19,6 +19,9 @@ use crate::call::record::Refused;
 use upstream::pool::dormant::{Dormant, DormantWork};
 use upstream::quota::{Permit, Quota, QuotaError};
 
+/// The time within which all parked calls are left to other gateways.
+const LEAVING: Duration = Duration::from_secs(1);
+
 /// All parked calls, by their tickets.
 pub struct Parked {
     quota: Arc<Quota>,
@@ -150,6 +153,19 @@ impl Parked {
                 Err(refused)
             }
         }
+    }
+
+    /// Leaves all parked calls to the other gateways of the cluster, because this gateway ends.
+    pub(crate) async fn leave(&self) {
+        let tickets: Vec<Ticket> = self.waiting.lock().keys().copied().collect();
+        let left = async {
+            for ticket in tickets {
+                if let Some(call) = self.take(ticket).await {
+                    call.leave();
+                }
+            }
+        };
+        let _ = tokio::time::timeout(LEAVING, left).await;
     }
 
     /// Returns the facts about each parked call that operators see.

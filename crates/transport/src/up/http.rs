@@ -1,6 +1,7 @@
 //! A link over Streamable HTTP (2025-03-26 to 2026-07-28): one POST for each message.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -44,6 +45,8 @@ pub struct HttpLink {
     session: OnceLock<HeaderValue>,
     /// The headers of every POST, including the session id once there is one.
     head: ArcSwap<Template>,
+    /// True if another process continues the session, so that this one must not end it.
+    is_left: AtomicBool,
     /// The origin in each thread's client, so that the origin is not looked up for each message.
     origins: ArcSwap<Vec<(usize, Origin)>>,
 }
@@ -90,6 +93,7 @@ impl HttpLink {
             era,
             session: OnceLock::new(),
             head: ArcSwap::from_pointee(head),
+            is_left: AtomicBool::new(false),
             origins: ArcSwap::default(),
         }
     }
@@ -342,9 +346,14 @@ impl HttpLink {
         Err(LinkError::Status { status: status.as_u16(), body: String::new() })
     }
 
+    /// Leaves the session to another process: closing this link does not end it.
+    pub fn leave(&self) {
+        self.is_left.store(true, Ordering::Relaxed);
+    }
+
     /// Ends the session (DELETE). The result is ignored, because a server may refuse to end its sessions.
     pub async fn close(&self, client: &Client) {
-        if self.session.get().is_none() {
+        if self.session.get().is_none() || self.is_left.load(Ordering::Relaxed) {
             return;
         }
         let mut request = self.resume_request().build(None);

@@ -64,7 +64,7 @@ impl Parking {
             .map(|OpenQuestion { number, id, method }| ParkedQuestion {
                 number: *number,
                 id: id.clone(),
-                method: method.clone(),
+                method: *method,
                 params: Bytes::from_static(b"{}"),
             })
             .collect();
@@ -76,7 +76,7 @@ impl Parking {
         let question = |open: &ParkedQuestion| OpenQuestion {
             number: open.number,
             id: open.id.clone(),
-            method: open.method.clone(),
+            method: open.method,
         };
         self.open.iter().map(question).collect()
     }

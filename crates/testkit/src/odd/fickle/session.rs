@@ -1,7 +1,7 @@
 //! A client with a handshake: its capabilities, its stream of notifications, its open questions. This module must not
 //! know any transport.
 
-use super::resumable::CallStream;
+use super::call_stream::CallStream;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};

@@ -1,4 +1,4 @@
-//! The replica at which calls wait for their clients is killed.
+//! The replica at which calls wait for their clients ends: it is killed, or asked to end.
 
 use super::Case;
 use crate::chaos::client::{Client, Era, Failure};
@@ -10,11 +10,18 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-pub(super) const ALL: &[Case] = &[Case {
-    name: "orphans",
-    title: "the replica at which calls wait for answers is killed: other replicas continue those whose servers give event ids, each once; other calls end with a clear error",
-    run,
-}];
+pub(super) const ALL: &[Case] = &[
+    Case {
+        name: "orphans",
+        title: "the replica at which calls wait for answers is killed: other replicas continue those whose servers give event ids, each once; other calls end with a clear error",
+        run: killed,
+    },
+    Case {
+        name: "handed-over",
+        title: "the replica at which calls wait for answers is asked to end: other replicas continue those whose servers give event ids, each once",
+        run: ended,
+    },
+];
 
 /// The time within which a killed replica must be known to be gone.
 const GONE: Duration = Duration::from_secs(15);
@@ -59,7 +66,15 @@ impl Waiting {
     }
 }
 
-fn run(rig: &mut Rig<'_>) -> Result<String, String> {
+fn killed(rig: &mut Rig<'_>) -> Result<String, String> {
+    run(rig, true)
+}
+
+fn ended(rig: &mut Rig<'_>) -> Result<String, String> {
+    run(rig, false)
+}
+
+fn run(rig: &mut Rig<'_>, is_killed: bool) -> Result<String, String> {
     let ids = rig.stage.started("ids", &["--era", "handshake"])?;
     ids.switched("event-ids")?;
     let bare = rig.stage.started("bare", &["--era", "handshake"])?;
@@ -68,12 +83,16 @@ fn run(rig: &mut Rig<'_>) -> Result<String, String> {
         &json!({ "ids": ids.over_http(), "bare": bare.over_http(), "kid": kid.over_stdio() }),
     )?;
     let addresses = rig.addresses();
-    let begin = |tool: &str| Waiting::begin(rig, addresses[0], tool);
-    let calls = (0..CALLS).map(|_| begin("ids__ask")).collect::<Result<Vec<_>, _>>()?;
-    let lost = [begin("bare__ask")?, begin("kid__ask")?];
+    let asked = |tool: &str| Waiting::begin(rig, addresses[0], tool);
+    let calls = (0..CALLS).map(|_| asked("ids__ask")).collect::<Result<Vec<_>, _>>()?;
+    let lost = [asked("bare__ask")?, asked("kid__ask")?];
     let size = calls[0].retry["requestState"].as_str().map_or(0, str::len);
-    rig.replicas[0].kill();
     let begun = Instant::now();
+    if is_killed {
+        rig.replicas[0].kill();
+    } else {
+        rig.replicas[0].end()?;
+    }
     let others = &addresses[1..];
     thread::scope(|scope| {
         // Both other replicas get the retry at the same time.
@@ -99,7 +118,7 @@ fn run(rig: &mut Rig<'_>) -> Result<String, String> {
         return Err(format!("{CALLS} calls were executed so often: {executed:?}"));
     }
     Ok(format!(
-        "{CALLS} calls continued {} ms after the kill, with states of {size} characters; 2 ended with an error",
+        "{CALLS} calls continued {} ms after the replica's end, with states of {size} characters; 2 ended with an error",
         took.as_millis()
     ))
 }
