@@ -15,7 +15,7 @@ use transport::task::spawn;
 
 use crate::families::StoreKeys;
 use crate::following::follow;
-use crate::homes::{self, FoundHome, Home, HomeOwner, KnownHomes};
+use crate::homes::KnownHomes;
 use crate::journal::{self, JournalPage, JournalPosition};
 use crate::logins::LoginEnds;
 use crate::member::{ChangeWatch, SharedKeys, SharedLogins, SharedSessions};
@@ -23,10 +23,11 @@ use crate::peer_table::PeerTable;
 use crate::peers::{self, PassedOn, Peer};
 use crate::publishing::publish;
 use crate::replicas::{self, Replica};
-use crate::resp::StoreReply;
 use crate::sealed::{SealedValues, ValueSealer};
-use crate::sessions::{self, OpenSession, SessionOutbox, SharedSession};
+use crate::session_outbox::{OpenSession, SessionOutbox};
+use crate::sessions::{self, SharedSession};
 use crate::settings::ClusterSettings;
+use crate::standstill::Standstill;
 use crate::valkey::{Store, StoreError, StoreHealth, StoreState, UnfitStore};
 
 /// The maximum time for reading from the store. It is short, because a client's request waits for the answer.
@@ -47,6 +48,8 @@ pub(crate) struct Membership {
     pub(crate) me: Replica,
     /// The replicas that were alive at the last heartbeat; none while the store cannot be used.
     pub(crate) replicas: ArcSwap<Vec<Replica>>,
+    /// The ids of living replicas whose data this one cannot read, or the other way round.
+    pub(crate) incompatible: Mutex<Vec<String>>,
     /// The number of replicas that were alive when the store was last read.
     pub(crate) last_replica_count: AtomicU32,
     /// The replicas to which requests can be passed on. While the store cannot be used, they stay known.
@@ -54,6 +57,7 @@ pub(crate) struct Membership {
     /// The time at which the list of replicas was last read because of an unknown number.
     read: tokio::sync::Mutex<Option<Instant>>,
     pub(crate) homes: KnownHomes,
+    pub(crate) standstill: Standstill,
     /// Notified when the managed configuration may have changed.
     pub(crate) managed: Notify,
     pub(crate) logins: Mutex<LoginEnds>,
@@ -106,10 +110,12 @@ impl Cluster {
             id: settings.id,
             me: settings.replica(now_ms()),
             replicas: ArcSwap::default(),
+            incompatible: Mutex::default(),
             last_replica_count: AtomicU32::new(1),
             peers: PeerTable::default(),
             read: tokio::sync::Mutex::default(),
             homes: KnownHomes::default(),
+            standstill: Standstill::new(Instant::now()),
             managed: Notify::new(),
             logins: Mutex::default(),
             settled: Mutex::default(),
@@ -122,7 +128,13 @@ impl Cluster {
             sessions: members.sessions,
             api_keys: members.keys,
         });
-        let tasks = vec![spawn(kept), spawn(follow(membership.clone())), spawn(publish(membership.clone()))];
+        let living = membership.clone();
+        let tasks = vec![
+            spawn(kept),
+            spawn(follow(membership.clone())),
+            spawn(publish(membership.clone())),
+            spawn(async move { living.standstill.live().await }),
+        ];
         Self { membership, tasks }
     }
 
@@ -145,6 +157,17 @@ impl Cluster {
             }
         };
         timeout(within, decided).await.unwrap_or(Ok(()))
+    }
+
+    /// Returns true if this replica's data can be relied on. Otherwise the process stood still for seconds, and the replica has not
+    /// compared its data with the store since then.
+    pub fn is_current(&self) -> bool {
+        self.membership.standstill.is_current(Instant::now())
+    }
+
+    /// Waits until this replica has compared its data with the store, but for two seconds at most.
+    pub async fn catch_up(&self) {
+        self.membership.standstill.catch_up().await;
     }
 
     /// Records a change of an open session.
@@ -235,6 +258,14 @@ impl Cluster {
         if id == self.id() { None } else { self.find(|peer| peer.id == id).await }
     }
 
+    /// Returns true if a replica has signed off, or has not reported for too long. The number comes from a sealed value.
+    ///
+    /// # Errors
+    /// Fails if the store does not answer in time.
+    pub async fn has_ended(&self, id: u64) -> Result<bool, StoreError> {
+        Ok(self.reported(id).await?.is_none())
+    }
+
     /// Reads the description of a replica that has reported lately.
     async fn reported(&self, id: u64) -> Result<Option<Replica>, StoreError> {
         let Membership { store, keys, values, .. } = &*self.membership;
@@ -271,55 +302,6 @@ impl Cluster {
         if matches!(self.reported(peer.id).await, Ok(None)) {
             self.membership.peers.forget(peer.id, Instant::now());
         }
-    }
-
-    /// Returns the replica that has the process of an owner, if it is another one. If nobody has it, or if the replica that had it is
-    /// gone, this replica becomes the owner's home. If the store does not answer in time, the last known home counts.
-    pub async fn home(&self, owner: HomeOwner) -> Option<Peer> {
-        let homes = &self.membership.homes;
-        let home = match homes.recent(&owner, Instant::now()) {
-            Some(home) => home,
-            None => match self.ask_for_home(&owner).await {
-                Ok(home) => {
-                    homes.learn(owner, home, Instant::now());
-                    home
-                }
-                Err(error) => {
-                    tracing::debug!("cannot ask the cluster's store which gateway has a process: {error}");
-                    homes.last(&owner)?
-                }
-            },
-        };
-        match home {
-            Home::Here => None,
-            Home::At(id) => self.peer(id).await,
-        }
-    }
-
-    /// Asks the store for the home of an owner.
-    async fn ask_for_home(&self, owner: &HomeOwner) -> Result<Home, StoreError> {
-        let Membership { store, keys, values, me, .. } = &*self.membership;
-        // The second attempt is for the case that another replica replaces the same home at the same time.
-        for _ in 0..2 {
-            let Some(claim) = homes::claim(keys, values, owner, &me.id) else { return Ok(Home::Here) };
-            // Keeping the home alive in the same exchange does no harm to the home of another replica.
-            let replies = store.run(vec![claim, homes::keep(keys, owner)], READ).await?;
-            let reply = replies.first().unwrap_or(&StoreReply::Nil);
-            let FoundHome::At(replica, sealed) = homes::found(keys, values, owner, (reply, &me.id)) else {
-                return Ok(Home::Here);
-            };
-            if let Ok(id) = u64::from_str_radix(&replica, 16)
-                && self.peer(id).await.is_some()
-            {
-                return Ok(Home::At(id));
-            }
-            let replace = homes::replace(keys, values, (owner, &sealed), &me.id);
-            let Some(replace) = replace else { return Ok(Home::Here) };
-            if store.one(replace, READ).await? == StoreReply::Integer(1) {
-                return Ok(Home::Here);
-            }
-        }
-        Err(StoreError::Refused("other gateways were faster twice".to_owned()))
     }
 
     /// Returns true if a replica is no longer alive. Without the store, every replica that was alive counts as alive.

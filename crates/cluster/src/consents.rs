@@ -65,12 +65,12 @@ impl Cluster {
     /// Reads the consent with this name.
     ///
     /// # Errors
-    /// Fails if the store does not answer in time.
+    /// Fails if the store does not answer in time, or if a newer version of Dragoman has written the consent.
     pub async fn consent(&self, name: &str) -> Result<StoredDocument, StoreError> {
         let Membership { store, keys, values, .. } = &*self.membership;
         let key = keys.consent(name);
         let reply = store.one(documents::read(&key), WRITE).await?;
-        Ok(documents::stored(&key, values, &reply))
+        documents::stored(&key, values, &reply)
     }
 
     /// Replaces the consent with this mark; returns false if another one is there by now.

@@ -10,7 +10,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 
 use crate::resp::{StoreCommand, StoreReply};
-use crate::sealed::SealedValues;
+use crate::sealed::{SealedValues, StoredValue};
+use crate::valkey::StoreError;
 
 /// The fields of the document in the store.
 const VERSION: &str = "version";
@@ -98,18 +99,30 @@ pub(crate) fn read(key: &str) -> StoreCommand {
 }
 
 /// Reads the reply to [`read`].
-pub(crate) fn stored(key: &str, values: &SealedValues, reply: &StoreReply) -> StoredDocument {
+///
+/// # Errors
+/// Fails if a newer version of Dragoman has written the document. The document must then stay as it is.
+pub(crate) fn stored(
+    key: &str,
+    values: &SealedValues,
+    reply: &StoreReply,
+) -> Result<StoredDocument, StoreError> {
     let (version, sealed) = match reply.list() {
         [version, sealed] => (version, sealed),
         _ => (&StoreReply::Nil, &StoreReply::Nil),
     };
     let mark = mark(version);
-    let document = mark.parse().ok().and_then(|version: DocumentVersion| {
-        let text: String = values.read(&place(key, version), sealed.bytes()?)?;
-        // Each version has one spelling only.
-        (version.to_string() == mark).then(|| VersionedDocument { version, text: text.into() })
-    });
-    StoredDocument { mark, document }
+    // Each version has one spelling only.
+    let version = mark.parse().ok().filter(|version: &DocumentVersion| version.to_string() == mark);
+    let document = match version.zip(sealed.bytes()) {
+        Some((version, sealed)) => match values.value::<String>(&place(key, version), sealed) {
+            StoredValue::Known(text) => Some(VersionedDocument { version, text: text.into() }),
+            StoredValue::Newer => return Err(StoreError::Newer),
+            StoredValue::Foreign => None,
+        },
+        None => None,
+    };
+    Ok(StoredDocument { mark, document })
 }
 
 /// Returns the command that replaces the document with this mark; the reply is 1 if nobody was faster. `None` if the
@@ -152,7 +165,7 @@ mod tests {
 
     fn found(fields: &[StoreReply; 2]) -> StoredDocument {
         let (_, values) = cluster();
-        stored("test:changes", &values, &StoreReply::List(fields.to_vec()))
+        stored("test:changes", &values, &StoreReply::List(fields.to_vec())).unwrap()
     }
 
     #[test]
@@ -177,10 +190,22 @@ mod tests {
     }
 
     #[test]
+    fn a_document_of_a_newer_version_stays() {
+        let (_, values) = cluster();
+        let version = DocumentVersion::new(3, 9);
+        let sealed = |place: &str| {
+            let newer = text(values.write(place, &("format 2", "{}")).unwrap());
+            stored("test:changes", &values, &StoreReply::List(vec![text(version.to_string()), newer]))
+        };
+        assert_eq!(sealed(&place("test:changes", version)).unwrap_err(), StoreError::Newer);
+        assert!(sealed("test:elsewhere").unwrap().document.is_none(), "an attacker has copied it here");
+    }
+
+    #[test]
     fn without_a_document_the_mark_is_empty() {
         let (_, values) = cluster();
         for reply in [StoreReply::Nil, StoreReply::List(vec![StoreReply::Nil, StoreReply::Nil])] {
-            let found = stored("test:changes", &values, &reply);
+            let found = stored("test:changes", &values, &reply).unwrap();
             assert_eq!((found.mark.as_str(), found.document.is_none()), ("", true));
         }
         assert_eq!(mark(&StoreReply::Nil), "");

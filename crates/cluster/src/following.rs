@@ -9,12 +9,12 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::api_keys::KeyExchange;
 use crate::cluster::{Membership, WRITE, now_ms};
-use crate::homes;
 use crate::notices::{self, Notice};
 use crate::replicas::{self, Replica};
 use crate::resp::{StoreCommand, StoreReply};
 use crate::sessions;
 use crate::valkey::StoreError;
+use crate::{formats, homes};
 
 /// The time between two heartbeats.
 const BEAT: Duration = Duration::from_secs(3);
@@ -86,6 +86,7 @@ pub(crate) async fn follow(membership: Arc<Membership>) {
         tokio::select! {
             () = store.announced.notified() => follower.has_news = true,
             () = store.changed.notified() => follower.is_joined = false,
+            () = follower.membership.standstill.happened.notified() => {}
             _ = ticks.tick() => {}
         }
         if !follower.membership.store.health().is_ready() {
@@ -112,12 +113,20 @@ struct ClusterFollower {
 
 impl ClusterFollower {
     async fn step(&mut self) -> Result<(), StoreError> {
+        let standstills = self.membership.standstill.count();
+        if !self.membership.standstill.is_compared(standstills) {
+            tracing::warn!(
+                "this gateway stood still for some seconds; it compares its data with the cluster's store before it answers"
+            );
+            self.is_joined = false;
+        }
         if !self.is_joined {
             self.membership.peers.joined(std::time::Instant::now());
             self.join().await?;
             self.membership.join_logins().await?;
             self.is_joined = true;
             self.next_beat = Instant::now();
+            self.has_news = true;
         }
         if Instant::now() >= self.next_beat {
             self.beat().await?;
@@ -129,6 +138,9 @@ impl ClusterFollower {
         if self.has_news {
             self.read_notices().await?;
             self.has_news = false;
+        }
+        if self.is_joined {
+            self.membership.standstill.compared(standstills);
         }
         self.write_keys().await
     }
@@ -167,6 +179,10 @@ impl ClusterFollower {
             for claims in claims.chunks(ENDS_AT_ONCE) {
                 store.run(claims.to_vec(), WHOLE).await?;
             }
+        }
+        if gap != Gap::Everything {
+            // Another replica may have become the home of an owner while this one could not be seen.
+            self.membership.homes.ask_again();
         }
         if gap != Gap::None {
             self.check_sessions().await?;
@@ -216,6 +232,11 @@ impl ClusterFollower {
                     Notice::Changes => managed.notify_one(),
                     Notice::Consents(names) => consents.changed(&names),
                     Notice::SignIns(names) => sign_ins.changed(&names),
+                    Notice::Left(id) => {
+                        if let Ok(id) = u64::from_str_radix(&id, 16) {
+                            self.membership.peers.left(id);
+                        }
+                    }
                     Notice::Logins(news) => {
                         let attempts = self.membership.logins.lock().take_news(news, &me.id, now_ms());
                         self.membership.operators.attempted(&attempts);
@@ -268,6 +289,9 @@ impl Membership {
         }
         let read = store.one(replicas::read(keys, ids), within).await?;
         let alive = replicas::alive(keys, values, ids, &read);
+        let mut incompatible = self.incompatible.lock();
+        *incompatible = formats::warn(&alive, &incompatible);
+        drop(incompatible);
         peers.take(&alive, me, std::time::Instant::now());
         self.last_replica_count
             .store(u32::try_from(alive.len()).unwrap_or(u32::MAX).max(1), Ordering::Relaxed);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::families::StoreKeys;
 use crate::resp::{StoreCommand, StoreReply};
-use crate::sealed::SealedValues;
+use crate::sealed::{SealedValues, StoredValue};
 
 /// A digest that names an owner.
 pub type HomeOwner = [u8; 16];
@@ -42,6 +42,8 @@ pub(crate) enum FoundHome {
     Here,
     /// The replica with this id. The sealed value is needed to replace it.
     At(String, Vec<u8>),
+    /// A home that a newer version has written.
+    Newer,
 }
 
 /// The home of an owner.
@@ -73,6 +75,16 @@ impl KnownHomes {
     pub(crate) fn here(&self) -> Vec<HomeOwner> {
         let homes = self.0.lock();
         homes.iter().filter(|(_, (home, _))| *home == Home::Here).map(|(owner, _)| *owner).collect()
+    }
+
+    /// Lets the store be asked again before this replica relies on being the home of an owner.
+    pub(crate) fn ask_again(&self) {
+        let mut homes = self.0.lock();
+        homes.values_mut().for_each(|(home, asked)| {
+            if *home == Home::Here {
+                *asked = asked.checked_sub(OWN).unwrap_or(*asked);
+            }
+        });
     }
 
     /// Remembers the home of an owner.
@@ -142,10 +154,11 @@ pub(crate) fn found(
     (reply, me): (&StoreReply, &str),
 ) -> FoundHome {
     let Some(sealed) = reply.bytes() else { return FoundHome::Here };
-    match values.read::<StoredHome>(&keys.home(&name(owner)), sealed) {
-        Some(home) if home.replica == me => FoundHome::Here,
-        Some(home) => FoundHome::At(home.replica, sealed.to_vec()),
-        None => FoundHome::At(String::new(), sealed.to_vec()),
+    match values.value::<StoredHome>(&keys.home(&name(owner)), sealed) {
+        StoredValue::Known(home) if home.replica == me => FoundHome::Here,
+        StoredValue::Known(home) => FoundHome::At(home.replica, sealed.to_vec()),
+        StoredValue::Newer => FoundHome::Newer,
+        StoredValue::Foreign => FoundHome::At(String::new(), sealed.to_vec()),
     }
 }
 
@@ -156,7 +169,7 @@ fn name(owner: &HomeOwner) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{cluster, parts, text};
+    use crate::testing::{cluster, parts, stays_readable, text};
 
     const OWNER: HomeOwner = [7; 16];
 
@@ -177,6 +190,9 @@ mod tests {
             FoundHome::At(String::new(), b"x".to_vec()),
             "forged"
         );
+        let newer = values.write("test:home:07070707070707070707070707070707", &[1]).unwrap();
+        assert_eq!(found(&text(newer), "00000000000000bb"), FoundHome::Newer);
+        stays_readable::<StoredHome>(r#"{"replica":"00000000000000aa"}"#);
     }
 
     #[test]
@@ -198,5 +214,10 @@ mod tests {
         assert_eq!(homes.recent(&OWNER, now + OTHERS), None);
         assert_eq!(homes.last(&OWNER), Some(Home::At(5)));
         assert_eq!(homes.last(&[8; 16]), None);
+        homes.learn([9; 16], Home::Here, now);
+        homes.ask_again();
+        assert_eq!(homes.recent(&[9; 16], now), None);
+        assert_eq!((homes.last(&[9; 16]), homes.here()), (Some(Home::Here), vec![[9; 16]]));
+        assert_eq!(homes.recent(&OWNER, now), Some(Home::At(5)));
     }
 }

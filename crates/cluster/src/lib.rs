@@ -4,16 +4,20 @@
 //! | module | is for |
 //! |---|---|
 //! | `cluster` | a replica's membership: the functions that the gateway calls |
+//! | `home_search` | the cluster's function for the homes of owners |
 //! | `counting` | the cluster's functions for shared counts |
 //! | `following` | the task that reads notices, compares API keys, and sends the replica's heartbeats |
+//! | `session_outbox` | changes of sessions that wait to be written |
 //! | `publishing` | the task that writes changes of sessions |
 //! | `documents` | documents with versions, which are replaced by compare and set (pure) |
+//! | `standstill` | detects that the process stood still; requests then wait until its data was compared with the store |
 //! | `login_exchange` | the exchange of logins with the other replicas |
 //! | `settings` | the settings of a replica |
 //! | `member` | what the gateway provides |
 //! | `sessions`, `api_keys`, `counts`, `journal`, `managed`, `consents`, `sign_ins`, `logins`, `single_use`, `replicas`, `homes`, `notices` | what is shared: each as commands and replies (pure) |
 //! | [`peers`], `peer_door`, `peer_table` | requests that a replica passes on to another; its address and key for them; the known replicas |
 //! | `families` | the names in the store, as a table |
+//! | `formats` | the rule by which gateways of two versions work together |
 //! | `sealed` | values under the key ring |
 //! | `valkey` | the connection to the store |
 //! | `resp` | the store's protocol (pure) |
@@ -26,6 +30,8 @@ mod counts;
 mod documents;
 mod families;
 mod following;
+mod formats;
+mod home_search;
 mod homes;
 mod journal;
 mod login_exchange;
@@ -40,10 +46,12 @@ mod publishing;
 mod replicas;
 mod resp;
 mod sealed;
+mod session_outbox;
 mod sessions;
 mod settings;
 mod sign_ins;
 mod single_use;
+mod standstill;
 #[cfg(test)]
 mod testing;
 mod valkey;
@@ -59,6 +67,7 @@ pub use member::{ChangeWatch, SharedKeys, SharedLogins, SharedSessions};
 pub use peer_door::PeerDoor;
 pub use replicas::Replica;
 pub use sealed::{NameDigest, ValueSealer};
-pub use sessions::{OpenSession, SharedSession};
+pub use session_outbox::OpenSession;
+pub use sessions::SharedSession;
 pub use settings::{ClusterSettings, ClusterStore};
 pub use valkey::{StoreError, StoreHealth, StoreState, UnfitStore};

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::families::StoreKeys;
 use crate::notices::{self, Notice};
 use crate::resp::{StoreCommand, StoreReply};
-use crate::sealed::SealedValues;
+use crate::sealed::{SealedValues, StoredValue};
 
 /// A digest or a random number that names a login, or all logins of one operator.
 pub type LoginMark = [u8; 16];
@@ -26,7 +26,7 @@ const AT_ONCE: usize = 200;
 
 /// The end of logins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 struct EndedLogin {
     /// The time of the end: logins that were opened before this time have ended.
     at_ms: u64,
@@ -128,7 +128,12 @@ impl LoginEnds {
         let (fields, _) = reply.list().as_chunks::<2>();
         for [name, sealed] in fields {
             let Some(name) = name.text() else { continue };
-            let end = sealed.bytes().and_then(|sealed| values.read::<EndedLogin>(&place(keys, name), sealed));
+            let end = sealed.bytes().map(|sealed| values.value::<EndedLogin>(&place(keys, name), sealed));
+            let end = match end {
+                Some(StoredValue::Known(end)) => Some(end),
+                Some(StoredValue::Newer) => continue,
+                Some(StoredValue::Foreign) | None => None,
+            };
             match mark(name).zip(end).filter(|(_, end)| end.until_ms > now) {
                 Some((mark, end)) => {
                     self.learn(mark, end, now);
@@ -221,7 +226,7 @@ fn place(keys: &StoreKeys, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{cluster, parts, text};
+    use crate::testing::{cluster, parts, stays_readable, text};
 
     const MARK: LoginMark = [7; 16];
 
@@ -233,6 +238,20 @@ mod tests {
         let mut ends = LoginEnds::default();
         ends.end(mark, ended);
         ends
+    }
+
+    #[test]
+    fn ends_of_a_newer_version_stay_in_the_store() {
+        let (keys, values) = cluster();
+        stays_readable::<EndedLogin>(r#"{"atMs":1,"untilMs":2}"#);
+        let name = "07070707070707070707070707070707";
+        let stored = |sealed| {
+            let mut ends = LoginEnds::default();
+            ends.compare(&keys, &values, &StoreReply::List(vec![text(name), text(sealed)]), 1);
+            ends.outdated
+        };
+        assert_eq!(stored(values.write(&place(&keys, name), &("format 2",)).unwrap()), [""; 0]);
+        assert_eq!(stored(b"garbage".to_vec()), [name]);
     }
 
     #[test]

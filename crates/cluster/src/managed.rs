@@ -32,12 +32,12 @@ impl Cluster {
     /// Reads the document.
     ///
     /// # Errors
-    /// Fails if the store does not answer in time.
+    /// Fails if the store does not answer in time, or if a newer version of Dragoman has written the document.
     pub async fn managed_document(&self) -> Result<StoredDocument, StoreError> {
         let membership = &self.membership;
         let key = membership.keys.changes();
         let reply = membership.store.one(documents::read(&key), WHOLE).await?;
-        Ok(documents::stored(&key, &membership.values, &reply))
+        documents::stored(&key, &membership.values, &reply)
     }
 
     /// Replaces the document with this mark; returns false if another document is there by now.

@@ -8,7 +8,7 @@ use store::keys::KeyRecord;
 use crate::families::{MOST_NOTICES, StoreKeys};
 use crate::logins::LoginNews;
 use crate::resp::{StoreCommand, StoreReply};
-use crate::sealed::SealedValues;
+use crate::sealed::{SealedValues, StoredValue};
 
 /// The name of the field, in an entry of the stream, that contains the notice.
 const FIELD: &str = "notice";
@@ -32,6 +32,8 @@ pub(crate) enum Notice {
     SignIns(Vec<String>),
     /// Logins of operators have ended, or were attempted.
     Logins(LoginNews),
+    /// The replica with this id has ended on request.
+    Left(String),
 }
 
 /// Notices that were read, and the position from which to continue.
@@ -80,12 +82,14 @@ pub(crate) fn notices(keys: &StoreKeys, values: &SealedValues, reply: &StoreRepl
         read.last = id.text().map(str::to_owned).or(read.last);
         let [name, sealed] = fields.list() else { continue };
         let notice = sealed.bytes().filter(|_| name.text() == Some(FIELD));
-        if let Some(notice) = notice.and_then(|sealed| values.read(&log, sealed)) {
-            read.notices.push(notice);
-        } else {
-            tracing::warn!(
+        match notice.map_or(StoredValue::Foreign, |sealed| values.value(&log, sealed)) {
+            StoredValue::Known(notice) => read.notices.push(notice),
+            StoredValue::Newer => {
+                tracing::debug!("skipped a notice of a gateway with a newer version of Dragoman");
+            }
+            StoredValue::Foreign => tracing::warn!(
                 "skipped an entry of the cluster's store that no member of the cluster has written"
-            );
+            ),
         }
     }
     read.is_full = reply.list().len() >= PAGE;
@@ -106,7 +110,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::testing::{cluster, parts, text};
+    use crate::testing::{cluster, parts, stays_readable, text};
 
     fn entry(id: &str, fields: &[StoreReply]) -> StoreReply {
         StoreReply::List(vec![text(id), StoreReply::List(fields.to_vec())])
@@ -144,6 +148,26 @@ mod tests {
         let read = notices(&keys, &values, &reply);
         assert_eq!((read.notices.len(), read.last.as_deref()), (1, Some("8-0")));
         assert_eq!(notices(&keys, &values, &StoreReply::Nil), ReadNotices::default());
+    }
+
+    #[test]
+    fn notices_of_released_versions_stay_readable() {
+        for recorded in [
+            r#"{"sessionsEnded":["00"]}"#,
+            r#"{"keys":[{"digest":"00","prefix":"dr","name":"one","profiles":null,"created_ms":1,"expires_ms":null,"revoked_ms":2}]}"#,
+            r#""changes""#,
+            r#"{"consents":["ab"]}"#,
+            r#"{"left":"00000000000000aa"}"#,
+            r#"{"signIns":["ab"]}"#,
+            r#"{"logins":{"from":"aa","ended":[["07",{"atMs":1,"untilMs":2}]],"attempts":[{"failed":"192.0.2.1"}]}}"#,
+        ] {
+            stays_readable::<Notice>(recorded);
+        }
+        let (keys, values) = cluster();
+        let later = text(values.write("test:log", &("a notice of a later version",)).unwrap());
+        let reply = StoreReply::List(vec![entry("5-0", &[text(FIELD), later])]);
+        let read = notices(&keys, &values, &reply);
+        assert_eq!((read.notices.len(), read.last.as_deref()), (0, Some("5-0")));
     }
 
     #[test]

@@ -68,11 +68,16 @@ impl PeerTable {
     /// Forgets a replica that the store does not contain and that cannot be reached, unless the store's list may be incomplete.
     pub(crate) fn forget(&self, id: u64, now: Instant) {
         if !self.is_young(now) {
-            let rest = |known: &Arc<Vec<KnownPeer>>| -> Vec<KnownPeer> {
-                known.iter().filter(|known| known.peer.id != id).cloned().collect()
-            };
-            self.known.rcu(rest);
+            self.left(id);
         }
+    }
+
+    /// Forgets a replica that has said that it ends.
+    pub(crate) fn left(&self, id: u64) {
+        let rest = |known: &Arc<Vec<KnownPeer>>| -> Vec<KnownPeer> {
+            known.iter().filter(|known| known.peer.id != id).cloned().collect()
+        };
+        self.known.rcu(rest);
     }
 
     /// Returns the first known replica with a property.
@@ -101,6 +106,7 @@ mod tests {
             started_ms: 1,
             sessions: 0,
             door: Some(door),
+            format: 1,
         }
     }
 
@@ -137,6 +143,12 @@ mod tests {
         table.take(&[replica(1)], &replica(1), back + Duration::from_secs(5));
         table.forget(2, back + Duration::from_secs(6));
         assert!(has(&table, 2));
+        table.left(3);
+        assert!(has(&table, 2));
+        table.take(&[replica(1), replica(2)], &replica(1), back + Duration::from_secs(7));
+        table.left(2);
+        assert!(!has(&table, 2), "it has said so");
+        table.take(&[replica(1), replica(2)], &replica(1), back + Duration::from_secs(7));
         table.take(&[replica(1)], &replica(1), back + UNREPORTED);
         assert!(!has(&table, 2));
     }

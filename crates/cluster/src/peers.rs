@@ -99,7 +99,7 @@ pub(crate) fn opened(values: &SealedValues, me: u64, note: &str, now_ms: u64) ->
 mod tests {
     use super::*;
     use crate::peer_door::PeerDoor;
-    use crate::testing::cluster;
+    use crate::testing::{cluster, stays_readable};
 
     const NOW: u64 = 1_700_000_000_000;
 
@@ -123,6 +123,13 @@ mod tests {
     }
 
     #[test]
+    fn notes_of_released_versions_stay_readable() {
+        stays_readable::<SealedNote>(
+            r#"{"at_ms":1,"request":{"client":"192.0.2.1:4000","host":"gateway.example"}}"#,
+        );
+    }
+
+    #[test]
     fn a_replica_with_a_door_is_a_peer() {
         let address = "192.0.2.7:8810".parse().unwrap();
         let key = PeerPublicKey::from_der(vec![0, 1, 254, 255]);
@@ -133,6 +140,7 @@ mod tests {
             started_ms: 1,
             sessions: 0,
             door: Some(PeerDoor::new(address, &key)),
+            format: 1,
         };
         let peer = Peer::of(&replica).unwrap();
         assert_eq!((peer.id, peer.name.as_str(), peer.address, &peer.key), (0xaa, "one", address, &key));

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use crate::cluster::{Membership, WRITE};
+use crate::notices::{self, Notice};
 use crate::resp::StoreCommand;
 use crate::valkey::StoreError;
 
@@ -42,12 +43,15 @@ impl Membership {
         written.map(|_| ())
     }
 
-    /// Deletes the replica's description of itself from the store.
+    /// Deletes the replica's description of itself from the store, and tells the other replicas.
     pub(crate) async fn sign_off(&self) {
-        let gone = vec![
+        let mut gone = vec![
             StoreCommand::new("DEL").arg(self.keys.replica(&self.me.id)),
             StoreCommand::new("ZREM").arg(self.keys.replicas()).arg(&self.me.id),
         ];
+        // Otherwise the other replicas find out with their next attempts to reach this one.
+        let notice = notices::send(&self.keys, &self.values, &Notice::Left(self.me.id.clone()));
+        gone.extend(notice.into_iter().flatten());
         // Otherwise the store forgets the replica a little later.
         let _ = self.store.run(gone, WRITE).await;
     }

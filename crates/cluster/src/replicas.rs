@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::families::{REPLICA_LIFE, StoreKeys};
+use crate::formats;
 use crate::peer_door::PeerDoor;
 use crate::resp::{StoreCommand, StoreReply};
 use crate::sealed::SealedValues;
@@ -28,6 +29,9 @@ pub struct Replica {
     /// The address at which it accepts requests of other replicas, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub door: Option<PeerDoor>,
+    /// The format of the data that it shares.
+    #[serde(default = "formats::first")]
+    pub(crate) format: u32,
 }
 
 /// Returns the commands of a heartbeat; the third reply contains the ids of all replicas.
@@ -89,7 +93,7 @@ mod tests {
 
     fn replica(id: &str, name: &str) -> Replica {
         let (id, name) = (id.to_owned(), name.to_owned());
-        Replica { id, name, version: "1".to_owned(), started_ms: 1, sessions: 2, door: None }
+        Replica { id, name, version: "1".to_owned(), started_ms: 1, sessions: 2, door: None, format: 1 }
     }
 
     #[test]

@@ -25,6 +25,18 @@ pub trait ValueSealer: Send + Sync {
     fn generation(&self) -> String;
 }
 
+/// A value of the store, as this version of Dragoman reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum StoredValue<T> {
+    /// A value in a form that this version knows.
+    Known(T),
+    /// A value of a member of the cluster, in a form that this version does not know: a newer version has written it. Such a value
+    /// must stay as it is.
+    Newer,
+    /// A value that no member of the cluster has written. It can be replaced.
+    Foreign,
+}
+
 /// Writes and reads the values of one cluster.
 #[derive(Clone)]
 pub(crate) struct SealedValues(Arc<dyn ValueSealer>);
@@ -49,9 +61,19 @@ impl SealedValues {
         self.0.open(sealed, name.as_bytes())
     }
 
-    /// Opens a value that was stored under `name`; `None` if no member of the cluster has stored it there.
+    /// Opens a value that was stored under `name`; `None` if no member of the cluster has stored it there, or if a member has
+    /// written it in a form that this version does not know.
     pub(crate) fn read<T: DeserializeOwned>(&self, name: &str, sealed: &[u8]) -> Option<T> {
-        serde_json::from_slice(&self.read_bytes(name, sealed)?).ok()
+        match self.value(name, sealed) {
+            StoredValue::Known(value) => Some(value),
+            StoredValue::Newer | StoredValue::Foreign => None,
+        }
+    }
+
+    /// Opens a value that was stored under `name`.
+    pub(crate) fn value<T: DeserializeOwned>(&self, name: &str, sealed: &[u8]) -> StoredValue<T> {
+        let Some(plain) = self.read_bytes(name, sealed) else { return StoredValue::Foreign };
+        serde_json::from_slice(&plain).map_or(StoredValue::Newer, StoredValue::Known)
     }
 
     /// Returns a digest of a name under the key ring.
@@ -67,6 +89,7 @@ impl SealedValues {
 
 #[cfg(test)]
 mod tests {
+    use super::StoredValue;
     use crate::testing::cluster;
 
     #[test]
@@ -79,5 +102,7 @@ mod tests {
         assert_eq!(values.read::<bool>("a", &sealed), None, "another type");
         assert_eq!(values.read::<u32>("a", b"7"), None, "not sealed");
         assert_eq!(values.read::<u32>("a", b""), None);
+        assert_eq!(values.value::<bool>("a", &sealed), StoredValue::Newer);
+        assert_eq!(values.value::<bool>("b", &sealed), StoredValue::Foreign, "nobody can copy a newer value");
     }
 }

@@ -1,9 +1,6 @@
 //! Sessions in the store: what a client has sent in an open session, and the ends of sessions. This module must not
 //! know what the data of a session means.
 
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -12,23 +9,11 @@ use store::sessions::{OpenRow, SessionKey};
 use crate::families::StoreKeys;
 use crate::notices::{self, Notice};
 use crate::resp::{StoreCommand, StoreReply};
-use crate::sealed::SealedValues;
-
-/// The maximum number of changes that wait for the store, at most one for each session. Above this number, changes
-/// of additional open sessions are not stored, and the oldest ends of sessions are forgotten.
-const MOST_WAITING: usize = 100_000;
-
-/// The number of sessions that are written in one batch.
-const AT_ONCE: usize = 256;
+use crate::sealed::{SealedValues, StoredValue};
+use crate::session_outbox::SessionBatch;
 
 /// The time for which the end of a session stays in the store after the session would have expired.
 const LONGER: Duration = Duration::from_hours(1);
-
-/// An open session that can describe itself.
-pub trait OpenSession: Send + Sync {
-    /// Returns the session's current data; `None` if there is nothing to share.
-    fn row(&self) -> Option<OpenRow>;
-}
 
 /// A session in the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,72 +65,6 @@ pub(crate) fn key(id: &str) -> Option<SessionKey> {
     u128::from_str_radix(id, 16).ok().filter(|_| fits).map(u128::to_be_bytes)
 }
 
-/// Changes that wait to be written: at most one for each session. A session that has ended stays ended.
-#[derive(Default)]
-pub(crate) struct SessionOutbox {
-    open: HashMap<SessionKey, Arc<dyn OpenSession>>,
-    ended: HashSet<SessionKey>,
-}
-
-/// Changes that are being written.
-#[derive(Default)]
-pub(crate) struct SessionBatch {
-    pub(crate) open: Vec<(SessionKey, Arc<dyn OpenSession>)>,
-    pub(crate) ended: Vec<SessionKey>,
-}
-
-impl SessionOutbox {
-    /// Records a change of an open session.
-    pub(crate) fn changed(&mut self, key: SessionKey, session: Arc<dyn OpenSession>) {
-        let is_full = self.open.len() >= MOST_WAITING;
-        if self.ended.contains(&key) {
-            return;
-        }
-        match self.open.entry(key) {
-            Entry::Occupied(mut known) => drop(known.insert(session)),
-            Entry::Vacant(new) if !is_full => drop(new.insert(session)),
-            Entry::Vacant(_) => {
-                tracing::debug!("a session is not shared: too many sessions wait for the cluster's store");
-            }
-        }
-    }
-
-    /// Records the end of a session.
-    pub(crate) fn ended(&mut self, key: SessionKey) {
-        self.open.remove(&key);
-        if self.ended.len() < MOST_WAITING {
-            self.ended.insert(key);
-        }
-    }
-
-    /// Takes the next changes; ends come first.
-    pub(crate) fn take(&mut self) -> SessionBatch {
-        let ended: Vec<_> = self.ended.iter().copied().take(AT_ONCE).collect();
-        for key in &ended {
-            self.ended.remove(key);
-        }
-        let keys: Vec<_> = self.open.keys().copied().take(AT_ONCE).collect();
-        let open = keys.into_iter().filter_map(|key| self.open.remove_entry(&key)).collect();
-        SessionBatch { open, ended }
-    }
-
-    /// Puts back changes that could not be written, unless there are newer ones for the same sessions.
-    pub(crate) fn put_back(&mut self, batch: SessionBatch) {
-        for key in batch.ended {
-            self.ended(key);
-        }
-        for (key, session) in batch.open {
-            if !self.open.contains_key(&key) {
-                self.changed(key, session);
-            }
-        }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.open.is_empty() && self.ended.is_empty()
-    }
-}
-
 impl SessionBatch {
     /// Returns the commands that write the changes. A session expires after the time `life` without use.
     pub(crate) fn commands(
@@ -194,8 +113,7 @@ pub(crate) fn found(
 ) -> Option<SharedSession> {
     let [ended, open] = replies else { return None };
     let id = id(key);
-    let has_ended = |sealed| values.read::<bool>(&keys.ended(&id), sealed);
-    if ended.bytes().and_then(|sealed| has_ended(sealed)) == Some(true) {
+    if has_ended(keys, values, &id, ended) {
         return Some(SharedSession::Ended);
     }
     let row: SharedRow = values.read(&keys.session(&id), open.bytes()?)?;
@@ -214,18 +132,25 @@ pub(crate) fn ends(
     all: &[SessionKey],
     replies: &[StoreReply],
 ) -> Vec<SessionKey> {
-    let has_ended = |(key, reply): &(&SessionKey, &StoreReply)| {
-        reply.bytes().and_then(|sealed| values.read::<bool>(&keys.ended(&id(key)), sealed)) == Some(true)
-    };
-    all.iter().zip(replies).filter(has_ended).map(|(key, _)| *key).collect()
+    let ended = all.iter().zip(replies).filter(|(key, reply)| has_ended(keys, values, &id(key), reply));
+    ended.map(|(key, _)| *key).collect()
+}
+
+/// Returns true if a value records the end of a session, even if a newer version has written it.
+fn has_ended(keys: &StoreKeys, values: &SealedValues, id: &str, reply: &StoreReply) -> bool {
+    let end = reply.bytes().map(|sealed| values.value::<bool>(&keys.ended(id), sealed));
+    matches!(end, Some(StoredValue::Known(true) | StoredValue::Newer))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use proptest::prelude::*;
 
     use super::*;
-    use crate::testing::{cluster, parts, text};
+    use crate::session_outbox::OpenSession;
+    use crate::testing::{cluster, parts, stays_readable, text};
 
     /// A session with this introduction; without one, it has nothing to share.
     struct Introduced(Option<&'static str>);
@@ -251,82 +176,6 @@ mod tests {
 
     fn number(number: usize) -> SessionKey {
         u128::try_from(number).unwrap().to_be_bytes()
-    }
-
-    fn introductions(batch: &SessionBatch) -> Vec<Vec<u8>> {
-        batch.open.iter().filter_map(|(_, session)| session.row()).map(|row| row.introduction).collect()
-    }
-
-    #[test]
-    fn only_the_latest_change_of_a_session_waits() {
-        let mut outbox = SessionOutbox::default();
-        outbox.changed(number(1), session("old"));
-        outbox.changed(number(1), session("new"));
-        let batch = outbox.take();
-        assert_eq!((introductions(&batch), outbox.is_empty()), (vec![b"new".to_vec()], true));
-    }
-
-    #[test]
-    fn a_session_that_has_ended_stays_ended() {
-        let mut outbox = SessionOutbox::default();
-        outbox.changed(number(1), session("before"));
-        outbox.ended(number(1));
-        outbox.changed(number(1), session("after"));
-        let batch = outbox.take();
-        assert!(batch.open.is_empty());
-        assert_eq!(batch.ended, [number(1)]);
-        // The end could not be written, and meanwhile the session has changed.
-        outbox.changed(number(1), session("meanwhile"));
-        outbox.put_back(batch);
-        let batch = outbox.take();
-        assert_eq!((batch.open.len(), batch.ended), (0, vec![number(1)]));
-    }
-
-    #[test]
-    fn changes_that_could_not_be_written_do_not_replace_newer_ones() {
-        let mut outbox = SessionOutbox::default();
-        outbox.changed(number(1), session("old"));
-        outbox.changed(number(2), session("other"));
-        let batch = outbox.take();
-        outbox.changed(number(1), session("new"));
-        outbox.put_back(batch);
-        let mut waiting = introductions(&outbox.take());
-        waiting.sort();
-        assert_eq!(waiting, [b"new".to_vec(), b"other".to_vec()]);
-    }
-
-    #[test]
-    fn changes_are_taken_in_parts_and_none_is_lost() {
-        let mut outbox = SessionOutbox::default();
-        for count in 0..3 * AT_ONCE {
-            outbox.changed(number(count), session("open"));
-            outbox.ended(number(10_000 + count));
-        }
-        let mut seen = HashSet::new();
-        while !outbox.is_empty() {
-            let batch = outbox.take();
-            assert!(batch.open.len() <= AT_ONCE && batch.ended.len() <= AT_ONCE);
-            seen.extend(batch.ended);
-            seen.extend(batch.open.into_iter().map(|(key, _)| key));
-        }
-        assert_eq!(seen.len(), 6 * AT_ONCE);
-    }
-
-    #[test]
-    fn a_store_that_is_away_for_long_costs_bounded_memory() {
-        let mut outbox = SessionOutbox::default();
-        let open = session("open");
-        for count in 0..MOST_WAITING + 10 {
-            outbox.changed(number(count), open.clone());
-            outbox.ended(number(1_000_000 + count));
-        }
-        assert_eq!((outbox.open.len(), outbox.ended.len()), (MOST_WAITING, MOST_WAITING));
-        outbox.changed(number(0), session("new"));
-        assert_eq!(
-            outbox.open[&number(0)].row().unwrap().introduction,
-            b"new",
-            "those that wait go on changing"
-        );
     }
 
     #[test]
@@ -363,9 +212,20 @@ mod tests {
         assert_eq!(found(StoreReply::Nil, StoreReply::Nil), None);
         // Whoever can write to the store can neither end nor change a session.
         assert_eq!(found(end(&keys.ended(&other)), open.clone()), Some(SharedSession::Open(row("hi"))));
+        let newer = text(values.write(&keys.ended(&one), &[2]).unwrap());
+        assert_eq!(found(newer, open.clone()), Some(SharedSession::Ended), "of a newer version");
         assert_eq!(found(text("true"), open), Some(SharedSession::Open(row("hi"))));
         assert_eq!(found(StoreReply::Nil, sealed(&keys.session(&other))), None);
         assert_eq!(found(StoreReply::Nil, text("garbage")), None);
+    }
+
+    #[test]
+    fn sessions_of_released_versions_stay_readable() {
+        stays_readable::<SharedRow>(
+            r#"{"introduction":"{}","level":"error","subscriptions":"[]","used_ms":7}"#,
+        );
+        stays_readable::<SharedRow>(r#"{"introduction":"{}","level":null,"subscriptions":"[]","used_ms":7}"#);
+        stays_readable::<bool>("true");
     }
 
     #[test]

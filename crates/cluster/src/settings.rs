@@ -6,6 +6,7 @@ use config::{Cluster, StoreUrl};
 use transport::net::client::{TlsFiles, Trust};
 
 use crate::families::StoreKeys;
+use crate::formats::FORMAT;
 use crate::peer_door::PeerDoor;
 use crate::replicas::Replica;
 use crate::valkey::{StoreAddress, StoreState};
@@ -77,6 +78,7 @@ impl ClusterSettings {
             started_ms,
             sessions: 0,
             door: self.door.clone(),
+            format: FORMAT,
         }
     }
 }

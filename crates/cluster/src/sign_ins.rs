@@ -15,12 +15,12 @@ impl Cluster {
     /// Reads the document with this name.
     ///
     /// # Errors
-    /// Fails if the store does not answer in time.
+    /// Fails if the store does not answer in time, or if a newer version of Dragoman has written the document.
     pub async fn sign_in(&self, name: &str) -> Result<StoredDocument, StoreError> {
         let Membership { store, keys, values, .. } = &*self.membership;
         let key = keys.sign_in(name);
         let reply = store.one(documents::read(&key), WRITE).await?;
-        Ok(documents::stored(&key, values, &reply))
+        documents::stored(&key, values, &reply)
     }
 
     /// Replaces the document with this mark; returns false if another one is there by now. The document is forgotten after the

@@ -3,6 +3,9 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::families::StoreKeys;
 use crate::resp::{Decoder, StoreCommand, StoreReply};
@@ -53,6 +56,30 @@ pub(crate) fn parts(command: &StoreCommand) -> Vec<String> {
     decoder.buffer().extend_from_slice(&bytes);
     let reply = decoder.next().unwrap().unwrap();
     reply.list().iter().map(|part| String::from_utf8_lossy(part.bytes().unwrap()).into_owned()).collect()
+}
+
+/// Checks that a value which a released version has written stays readable, that it is still written in the same way, and that
+/// members which a later version adds are ignored.
+pub(crate) fn stays_readable<T: Serialize + DeserializeOwned>(recorded: &str) {
+    let written = |value: &T| serde_json::to_string(value).unwrap();
+    assert_eq!(written(&serde_json::from_str(recorded).expect(recorded)), recorded);
+    let mut later: Value = serde_json::from_str(recorded).unwrap();
+    add_members(&mut later);
+    assert_eq!(written(&serde_json::from_value(later).expect(recorded)), recorded);
+}
+
+/// Adds an unknown member to each object with more than one member. An object with one member may be a variant.
+fn add_members(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.values_mut().for_each(add_members);
+            if members.len() > 1 {
+                members.insert("later".to_owned(), Value::Bool(true));
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(add_members),
+        _ => {}
+    }
 }
 
 /// Returns a reply with this text.

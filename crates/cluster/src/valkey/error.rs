@@ -17,4 +17,7 @@ pub enum StoreError {
     /// The store answered with an error.
     #[error("the cluster's store refused a command: {0}")]
     Refused(String),
+    /// The value was written by a newer version of Dragoman, in a form that this version does not know.
+    #[error("a gateway with a newer version of Dragoman has written this; update this gateway")]
+    Newer,
 }

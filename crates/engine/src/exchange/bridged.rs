@@ -11,7 +11,7 @@ use proto::rpc::{Frame, FrameKind, RpcError, code, result_response};
 use super::cross::Input;
 use super::input::{answers, may_ask, no_longer_open, visited};
 use super::kept::MissedMessages;
-use super::{Binding, Event, Exchange, ExchangeAnswer, Sealer, Step, Ticket};
+use super::{Binding, Event, Exchange, ExchangeAnswer, Sealer, Step};
 use crate::fault::Fault;
 
 /// The time for which questions are collected before they are sent to the client together.
@@ -270,10 +270,11 @@ impl Exchange {
             self.cancel_upstream(None);
             return self.fail_upstream(binding, "asked for input too many times");
         }
-        let ticket = Ticket { key: self.key, round: self.rounds.number };
-        let state = ticket.seal(&self.client.request, sealer, binding);
         let Some(cross) = &self.cross else { return };
         let Input::Parking(parking) = &cross.input else { return };
+        let ticket = self.ticket();
+        let resumable = self.resumable(parking);
+        let state = ticket.seal((&self.client.request, resumable.as_ref()), sealer, binding);
         let result = parking.required(&state, &cross.server_info);
         let body = result_response(&self.client.id, &result);
         self.rounds.missed = Some(MissedMessages::default());

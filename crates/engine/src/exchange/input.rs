@@ -7,6 +7,7 @@ use proto::mcp::meta;
 use proto::rpc::{Frame, code};
 use serde_json::Value;
 
+use super::position::ResumableRequest;
 use crate::fault::Fault;
 use crate::sealer::Sealer;
 
@@ -77,12 +78,23 @@ pub(super) enum RetryState {
 }
 
 /// The process in which a parked request waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ParkedRequest {
     /// This process.
     Here(Ticket),
-    /// The process with this [`Sealer::epoch`], whose ticket this process cannot use.
-    InProcess(u64),
+    /// Another process.
+    Elsewhere(ParkedElsewhere),
+}
+
+/// A request that waits in another process, whose ticket this process cannot use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParkedElsewhere {
+    /// The [`Sealer::epoch`] of the process.
+    pub process: u64,
+    /// The ticket there.
+    pub ticket: Ticket,
+    /// The request, if another process can continue it.
+    pub resumable: Option<Box<ResumableRequest>>,
 }
 
 /// A parked request and one of its rounds.
@@ -166,12 +178,13 @@ pub(super) fn state_of(
     Ok(Some(match state {
         [VISITED] => RetryState::Visited,
         [PARKED, ticket @ ..] => {
-            let (epoch, ticket) = Ticket::read(ticket).ok_or_else(|| refuse("is too short"))?;
-            let is_here = epoch == sealer.epoch();
+            let (process, ticket, rest) = Ticket::read(ticket).ok_or_else(|| refuse("is too short"))?;
+            let is_here = process == sealer.epoch();
             RetryState::Parked(if is_here {
                 ParkedRequest::Here(ticket)
             } else {
-                ParkedRequest::InProcess(epoch)
+                let resumable = ResumableRequest::read(rest, ticket.round).map(Box::new);
+                ParkedRequest::Elsewhere(ParkedElsewhere { process, ticket, resumable })
             })
         }
         _ => RetryState::Upstream(String::from_utf8_lossy(state).into_owned()),
@@ -179,23 +192,29 @@ pub(super) fn state_of(
 }
 
 impl Ticket {
-    /// Reads a ticket, and the process in which its request waits.
-    fn read(text: &[u8]) -> Option<(u64, Self)> {
-        let (epoch, ticket) = text.split_at_checked(8)?;
-        let (key, round) = ticket.split_at_checked(8)?;
-        let ticket = Self {
-            key: u64::from_be_bytes(key.try_into().ok()?),
-            round: u32::from_be_bytes(round.try_into().ok()?),
-        };
-        Some((u64::from_be_bytes(epoch.try_into().ok()?), ticket))
+    /// Reads a ticket, and the process in which its request waits. The last value is the rest of the text.
+    fn read(text: &[u8]) -> Option<(u64, Self, &[u8])> {
+        let (epoch, text) = text.split_first_chunk()?;
+        let (key, text) = text.split_first_chunk()?;
+        let (round, text) = text.split_first_chunk()?;
+        let ticket = Self { key: u64::from_be_bytes(*key), round: u32::from_be_bytes(*round) };
+        Some((u64::from_be_bytes(*epoch), ticket, text))
     }
 
     /// Seals this ticket as a state for the client of `frame`.
-    pub(super) fn seal(self, frame: &Frame, sealer: &dyn Sealer, binding: Binding<'_>) -> String {
+    pub(super) fn seal(
+        self,
+        (frame, resumable): (&Frame, Option<&ResumableRequest>),
+        sealer: &dyn Sealer,
+        binding: Binding<'_>,
+    ) -> String {
         let mut state = vec![PARKED];
         state.extend_from_slice(&sealer.epoch().to_be_bytes());
         state.extend_from_slice(&self.key.to_be_bytes());
         state.extend_from_slice(&self.round.to_be_bytes());
+        if let Some(resumable) = resumable {
+            resumable.write(&mut state);
+        }
         sealed(&state, frame, sealer, binding)
     }
 }

@@ -10,6 +10,7 @@
 //! The gateway owns the loop that performs the steps; tests replay events to an exchange. This module must not know sockets or
 //! sessions.
 
+mod adopted;
 mod bridged;
 mod by_uri;
 mod clock;
@@ -21,6 +22,7 @@ mod invalid;
 mod kept;
 mod outbound;
 mod own_tools;
+mod position;
 mod prepare;
 mod progress;
 mod resend;
@@ -36,9 +38,10 @@ mod tests;
 pub use crate::sealer::Sealer;
 pub use dispatch::{Dispatch, Route, TaskNames, dispatch, may_gain, may_own, unknown_resource, wants_list};
 pub use event::{Event, ExchangeAnswer, LinkFailure, Step, Timeouts};
-pub use input::{Binding, ParkedRequest, Ticket, no_longer_open, parked};
+pub use input::{Binding, ParkedElsewhere, ParkedRequest, Ticket, no_longer_open, parked};
 pub use outbound::{Headers, Mirror, Outbound, check_mirrored};
 pub use own_tools::inner_request;
+pub use position::{ResumableRequest, StreamPosition};
 pub use progress::ProgressToken;
 pub use resend::{Execution, ResendPolicy};
 pub use run::Exchange;

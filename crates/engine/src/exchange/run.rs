@@ -14,6 +14,7 @@ use super::cross::Cross;
 use super::input::{may_ask, wrap_state};
 use super::kept::MissedMessages;
 use super::outbound::{Mirror, check_mirrored};
+use super::position::StreamPosition;
 use super::prepare::{check_arguments, digits, outbound};
 use super::progress::RequestProgress;
 use super::start::Start;
@@ -32,7 +33,7 @@ pub struct Exchange {
     /// The replacement of task ids, if there is any.
     pub(super) renaming: Option<Renaming>,
     /// The upstream's URIs as clients know them; `None` if all URIs stay unchanged.
-    uris: Option<Box<ServerUris>>,
+    pub(super) uris: Option<Box<ServerUris>>,
     /// The additional state if the upstream uses another form of tasks.
     pub(super) bridge: Option<Box<TaskBridge>>,
     /// The request's id at the upstream.
@@ -74,6 +75,17 @@ pub(super) struct InputRounds {
     pub(super) number: u32,
     /// The upstream's messages since the client was asked; kept until the client returns.
     pub(super) missed: Option<MissedMessages>,
+    /// The additional state for other processes that may have to continue; `None` if none can.
+    pub(super) shared: Option<Box<SharedRounds>>,
+}
+
+/// The additional state of a request that other processes can continue.
+#[derive(Debug, Default)]
+pub(super) struct SharedRounds {
+    /// The place from which the upstream's messages continue.
+    pub(super) position: Option<StreamPosition>,
+    /// The number of this process's tickets for a request that it continues: another process has chosen the request's id.
+    pub(super) ticket: Option<u64>,
 }
 
 impl Exchange {

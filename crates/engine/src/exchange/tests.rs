@@ -19,15 +19,15 @@ use crate::tasks::TaskIds;
 
 /// The start of the replayed events; all other times are relative to it.
 #[expect(clippy::disallowed_methods, reason = "a replay has to begin at some time")]
-fn start() -> Instant {
+pub(super) fn start() -> Instant {
     Instant::now()
 }
 
-fn frame(text: &str) -> Frame {
+pub(super) fn frame(text: &str) -> Frame {
     Frame::parse(Bytes::copy_from_slice(text.as_bytes()), FrameLimits::default()).unwrap()
 }
 
-fn view(era: &'static Era) -> View {
+pub(super) fn view(era: &'static Era) -> View {
     view_under(None, era, r#"{"tools":{},"logging":{},"completions":{},"prompts":{}}"#)
 }
 
@@ -117,7 +117,7 @@ fn who_may_use_nothing_of_a_server_does_not_reach_its_other_methods() {
 }
 
 /// A sealer that only writes its input in plain text.
-struct Plain;
+pub(super) struct Plain;
 
 impl Sealer for Plain {
     fn seal(&self, plain: &[u8], bound: &[u8]) -> String {
@@ -144,11 +144,11 @@ impl Sealer for Plain {
     }
 }
 
-fn binding(principal: &str, now_ms: u64) -> Binding<'_> {
+pub(super) fn binding(principal: &str, now_ms: u64) -> Binding<'_> {
     Binding { principal, server: "up", now_ms, lifetime_ms: 1000 }
 }
 
-const TIMEOUTS: Timeouts = Timeouts::of_server(Duration::from_mins(1), Duration::from_mins(10));
+pub(super) const TIMEOUTS: Timeouts = Timeouts::of_server(Duration::from_mins(1), Duration::from_mins(10));
 
 fn begin(view: &View, text: &str, principal: &str, now_ms: u64, now: Instant) -> Result<Exchange, Fault> {
     let frame = frame(text);

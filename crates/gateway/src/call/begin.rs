@@ -213,7 +213,8 @@ fn exchange(
     let calls = context.egress.snapshot().calls(&upstream.server.spec);
     let timeouts = calls.for_request(request.route.tool).timeouts;
     let trace = record.and_then(|record| record.trace_hop(upstream));
-    Exchange::begin(Start {
+    let orphan = request.orphan;
+    let start = Start {
         frame: request.frame,
         client: era,
         server: request.server,
@@ -230,7 +231,11 @@ fn exchange(
         server_info: request.server_info,
         trace: trace.as_ref(),
         now: Instant::now(),
-    })
+    };
+    match orphan {
+        None => Exchange::begin(start),
+        Some(orphan) => Exchange::adopt(start, orphan),
+    }
 }
 
 impl Call {

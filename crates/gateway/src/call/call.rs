@@ -243,7 +243,7 @@ impl Call {
             }
             CallInput::Late if self.is_unreached() => self.feed(Event::Unreached),
             CallInput::Late => {
-                self.note_silence();
+                self.before_expiry();
                 self.feed(Event::Expired);
             }
         }

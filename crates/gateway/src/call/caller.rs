@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::exchange::{Headers, Route};
+use engine::exchange::{Headers, ResumableRequest, Route};
 use proto::era::Era;
 use proto::rpc::Frame;
 use transport::up::Owner;
@@ -93,4 +93,6 @@ pub(crate) struct Request<'a> {
     pub(crate) slot: Option<CacheSlot>,
     /// The request's arrival; `None` if it was not noted.
     pub(crate) arrived: Option<RequestArrival>,
+    /// The request of another gateway, which has ended, that this request continues.
+    pub(crate) orphan: Option<&'a ResumableRequest>,
 }

@@ -6,21 +6,22 @@ use std::sync::Arc;
 use bytes::Bytes;
 use engine::Fault;
 use engine::catalogue::{UpstreamId, View};
-use engine::exchange::{Dispatch, Headers, Route, dispatch, inner_request};
+use engine::exchange::{Dispatch, Route, dispatch, inner_request};
 use engine::tasks::{TaskIds, TaskRoute};
 use proto::bridge::tasks::TaskMethod;
-use proto::era::Era;
 use proto::json::unquote;
 use proto::mcp::Method;
 use proto::rpc::{Frame, Id, result_response};
 
 use super::CallContext;
+use super::adopted;
 use super::cache_slot::CacheSlot;
 use super::cached;
 use super::call::Call;
-use super::caller::{Caller, Request as CallRequest};
+use super::caller::Caller;
 use super::elsewhere::{self, MovedRequest};
 use super::for_gateways::{is_gateway, listed_for_gateway};
+use super::forwarded::{Forwarded, request, stateless};
 use super::in_session::set_level;
 use super::own_answers::{listed, own};
 use super::parked::{Parked, Resumed};
@@ -131,37 +132,39 @@ pub(crate) async fn decide_or_refuse(
             if let Some(kept) = from_cache(context, &requester, (&cell, info), &forwarded)? {
                 return Ok(Decision::Done(200, kept));
             }
-            if (requester.moves() || forwarded.may_be_retry(caller))
-                && let Some(begun) = begun_before(context, waiting, &requester, (&forwarded, outer)).await?
-            {
-                return Ok(begun);
+            if requester.moves() || forwarded.may_be_retry(&requester.caller) {
+                return begun_before(context, waiting, requester, (&view, info), (forwarded, outer)).await;
             }
             forward(context, requester, (&view, info), forwarded)
         }
     }
 }
 
-/// Returns the decision about a request whose call, or whose server's process, exists already: the parked call that the request
-/// resumes, or the gateway of the cluster that has the call or the process. Returns `None` for any other request. `outer` is the
-/// request as the client sent it, if it differs.
+/// Handles a request whose call, or whose server's process, may exist already: its call may be parked here or at another gateway of
+/// the cluster, and another gateway may have the process. `outer` is the request as the client sent it, if it differs.
 async fn begun_before(
     context: &Arc<CallContext>,
     waiting: &Parked,
-    requester: &Requester<'_>,
-    (forwarded, outer): (&Forwarded<'_>, Option<Frame>),
-) -> Result<Option<Decision>, Refused> {
+    requester: Requester<'_>,
+    (view, info): (&View, &str),
+    (forwarded, outer): (Forwarded<'_>, Option<Frame>),
+) -> Result<Decision, Refused> {
     let (caller, frame) = (&requester.caller, &forwarded.frame);
     let upstream = context.view.state.upstreams.get(forwarded.route.upstream);
     let moved = |to| {
         let frame = outer.unwrap_or_else(|| frame.clone());
-        Ok(Some(Decision::Elsewhere(Box::new(MovedRequest { frame, to }))))
+        Ok(Decision::Elsewhere(Box::new(MovedRequest { frame, to })))
     };
     if forwarded.may_be_retry(caller) {
         let retry = (frame, caller.era(), requester.moves());
         match Box::pin(waiting.resumed(context, requester.identity, retry, upstream.name())).await? {
             Resumed::No => {}
-            Resumed::Call(call) => return Ok(Some(Decision::Call(call, None))),
+            Resumed::Call(call) => return Ok(Decision::Call(call, None)),
             Resumed::Elsewhere(to) => return moved(to),
+            Resumed::Orphan(call) => {
+                let continued = adopted::continued(context, requester, (info, forwarded), *call);
+                return Ok(Decision::Call(Box::pin(continued).await?, None));
+            }
         }
     }
     if requester.moves()
@@ -170,7 +173,7 @@ async fn begun_before(
     {
         return moved(to);
     }
-    Ok(None)
+    forward(context, requester, (view, info), forwarded)
 }
 
 /// Returns the answer to a request from the cache, if there is one.
@@ -195,7 +198,7 @@ fn forward(
 ) -> Result<Decision, Refused> {
     match &requester.caller {
         Caller::Session(_) => in_session(context, requester, view, info, forwarded),
-        Caller::Stateless(..) => stateless(context, requester, info, forwarded),
+        Caller::Stateless(..) => Ok(Decision::Call(stateless(context, requester, info, forwarded)?, None)),
     }
 }
 
@@ -320,56 +323,6 @@ fn in_session(
             session.settle(&context.session, change.as_ref(), false);
             Err(refused)
         }
-    }
-}
-
-/// Handles a request from a client without a session, if the request has to be sent to a server.
-fn stateless(
-    context: &Arc<CallContext>,
-    requester: Requester<'_>,
-    info: &str,
-    mut forwarded: Forwarded<'_>,
-) -> Result<Decision, Refused> {
-    forwarded.route.unchecked = requester.unchecked;
-    forwarded.route.keeps_tasks = context.state.homes.has_room();
-    let request = request(&requester, forwarded, info);
-    Ok(Decision::Call(Call::begin(context, requester.caller, request)?, None))
-}
-
-/// A request that is forwarded; `server` is the protocol version that is used with its server.
-struct Forwarded<'a> {
-    route: Route<'a>,
-    frame: Frame,
-    server: &'static Era,
-    /// The cache slot of the result, if the result may be kept.
-    slot: Option<CacheSlot>,
-}
-
-impl Forwarded<'_> {
-    /// Returns true if the request may be the retry of a parked call.
-    fn may_be_retry(&self, caller: &Caller) -> bool {
-        matches!(caller, Caller::Stateless(..)) && self.server.asks != caller.era().asks
-    }
-}
-
-fn request<'a>(requester: &Requester<'a>, forwarded: Forwarded<'a>, server_info: &'a str) -> CallRequest<'a> {
-    let Forwarded { route, frame, server, slot } = forwarded;
-    let headers = requester.headers.map(|headers| headers as &dyn Headers);
-    let carried = requester.identity.carried.clone();
-    let (identity, counted, whole, arrived) =
-        (requester.identity, requester.counted, requester.whole, requester.arrived);
-    CallRequest {
-        frame,
-        route,
-        server,
-        headers,
-        server_info,
-        identity,
-        carried,
-        counted,
-        whole,
-        slot,
-        arrived,
     }
 }
 

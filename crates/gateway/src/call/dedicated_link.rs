@@ -37,7 +37,9 @@ pub(crate) fn dedicated_link(
         Caller::Session(session) => return Ok(session.link_for_level(egress, upstream)),
         Caller::Stateless(view, identity) => (view, identity),
     };
-    if view.clients.era == request.server
+    // A call that another gateway has begun uses a link of its own in any case.
+    if request.orphan.is_some()
+        || view.clients.era == request.server
         || request.server.asks != Asks::Requests
         || upstream.server.is_native()
     {

@@ -22,7 +22,7 @@ pub struct MovedRequest {
 }
 
 /// Returns the cluster, if its gateways accept each other's requests.
-fn members(context: &CallContext) -> Option<&Arc<Cluster>> {
+pub(super) fn members(context: &CallContext) -> Option<&Arc<Cluster>> {
     context.session.state.cluster.get().filter(|cluster| cluster.me().door.is_some())
 }
 

@@ -3,13 +3,13 @@
 //! | file | is for |
 //! |---|---|
 //! | [`context`] | the access to servers and shared state that calls need |
-//! | [`decide`], `own_answers`, `for_gateways`, [`requester`] | the outcome of a request; answers that need no server; lists for other gateways; the request's sender |
+//! | [`decide`], `forwarded`, `own_answers`, `for_gateways`, [`requester`] | the outcome of a request; the input of its call; answers that need no server; lists for other gateways; the request's sender |
 //! | [`in_session`], [`stateless`] | a session's other messages; the views of clients without one |
 //! | [`drive`] | a call run to its end, for any receiver |
 //! | [`call`], [`caller`], `begin`, `questions`, `ending`, `client_introduction`, `side_channel`, `input`, `late` | one forwarded request: the engine's exchange, performed |
 //! | `connection`, `waiting_client` | a call's links and its reply; the client that waits for a call |
 //! | `deliver`, `dedicated_link`, `relist`, `resending`, `retries` | the choice of a link; links of a single call; stale lists; requests sent again |
-//! | [`parked`], [`elsewhere`] | calls that wait for a client without a session; requests for other gateways of the cluster |
+//! | [`parked`], [`elsewhere`], `adopted` | calls that wait for a client without a session; requests for other gateways of the cluster; waiting calls of a gateway that has ended |
 //! | [`in_flight`], [`turn`], [`unchecked`] | limits of running calls, by caller and by server; tools whose arguments are not validated |
 //! | [`record`], `refused`, `recorded_target`, `audit_entry`, `traced`, [`consent`] | records of requests, including refused ones; servers that require their users' consent |
 //! | [`capture`] | the messages of calls, for operators who investigate a problem |
@@ -18,6 +18,7 @@
 //! | [`listen`] | streams of notifications for stateless clients |
 //! | [`tasks`], `task_home`, [`task_homes`] | calls that became tasks; tasks that need the link on which they were started |
 
+mod adopted;
 pub(crate) mod at_once;
 mod audit_entry;
 mod begin;
@@ -38,6 +39,7 @@ pub mod drive;
 pub mod elsewhere;
 mod ending;
 mod for_gateways;
+mod forwarded;
 pub(crate) mod in_flight;
 pub mod in_progress;
 pub(crate) mod in_session;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cluster::peers::Peer;
-use engine::exchange::{ParkedRequest, Ticket, no_longer_open, parked};
+use engine::exchange::{ParkedElsewhere, ParkedRequest, Ticket, no_longer_open, parked};
 use engine::session::QuestionText;
 use parking_lot::Mutex;
 use proto::era::Era;
@@ -19,6 +19,9 @@ use crate::call::call::Call;
 use crate::call::record::Refused;
 use upstream::pool::dormant::{Dormant, DormantWork};
 use upstream::quota::{Permit, Quota, QuotaError};
+
+/// The time within which all parked calls are left to other gateways.
+const LEAVING: Duration = Duration::from_secs(1);
 
 /// All parked calls, by their tickets.
 pub struct Parked {
@@ -62,6 +65,8 @@ pub(super) enum Resumed {
     Call(Box<Call>),
     /// The call is parked at another gateway of the cluster.
     Elsewhere(Peer),
+    /// The call was parked at another gateway of the cluster, which has ended.
+    Orphan(Box<ParkedElsewhere>),
 }
 
 impl Parked {
@@ -143,9 +148,10 @@ impl Parked {
         let ticket = match parked(frame, era, context.sealer(), binding)? {
             None => return Ok(Resumed::No),
             Some(ParkedRequest::Here(ticket)) => ticket,
-            Some(ParkedRequest::InProcess(id)) => {
-                let peer = if moves { elsewhere::process(context, id).await } else { None };
-                return peer.map(Resumed::Elsewhere).ok_or_else(|| no_longer_open().into());
+            Some(ParkedRequest::Elsewhere(_)) if !moves => return Err(no_longer_open().into()),
+            Some(ParkedRequest::Elsewhere(call)) => {
+                let peer = elsewhere::process(context, call.process).await;
+                return Ok(peer.map_or_else(|| Resumed::Orphan(Box::new(call)), Resumed::Elsewhere));
             }
         };
         let (mut call, questions) = self.take(ticket).await.ok_or_else(no_longer_open)?;
@@ -157,6 +163,19 @@ impl Parked {
                 Err(refused)
             }
         }
+    }
+
+    /// Leaves all parked calls to the other gateways of the cluster, because this gateway ends.
+    pub(crate) async fn leave(&self) {
+        let tickets: Vec<Ticket> = self.waiting.lock().keys().copied().collect();
+        let left = async {
+            for ticket in tickets {
+                if let Some(call) = self.take(ticket).await {
+                    call.leave();
+                }
+            }
+        };
+        let _ = tokio::time::timeout(LEAVING, left).await;
     }
 
     /// Returns the facts about each parked call that operators see.

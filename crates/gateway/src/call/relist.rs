@@ -79,6 +79,7 @@ impl Call {
                     whole,
                     slot,
                     arrived: None,
+                    orphan: None,
                 };
                 begin(self, request)
             }

@@ -56,6 +56,9 @@ impl ShutdownBarrier {
         let _ = timeout(self.limits.get().drain_timeout + GRACE, others.wait_for(|busy| *busy == 0)).await;
         match shard {
             Some(shard) => {
+                if shard.session.state.cluster.get().is_some() {
+                    shard.gateway.process.parked.leave().await;
+                }
                 let children = shard.gateway.process.egress.supervisor.shutdown(CHILDREN);
                 tokio::join!(children, server_sessions::close(shard));
                 self.over.stop();

@@ -131,6 +131,13 @@ impl Session {
         self.kept.as_ref().map(|kept| &kept.returned)
     }
 
+    /// Records that the client may have missed notifications, because another process had its standing stream.
+    pub(crate) fn note_missed(&self) {
+        if let Some(returned) = self.returned() {
+            returned.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// Notifies the client of a restored session, only once, that all lists and resources may have changed. The client
     /// must have opened its standing stream, which carries the messages that belong to no request.
     pub(crate) fn announce_return(self: &Arc<Self>) {

@@ -36,7 +36,9 @@ pub(crate) enum StreamFault {
     TooMany(usize),
     #[error("the events after this Last-Event-ID are no longer kept; send the request again")]
     Gap,
-    #[error("the answer was lost when the gateway restarted; the request may have been executed")]
+    #[error(
+        "the answer was lost with the gateway that received it, which has ended; the request may have been executed"
+    )]
     Lost,
 }
 

@@ -268,7 +268,7 @@ async fn streams_of_before_end_with_a_clear_word() {
     assert_eq!(lost.status, 400);
     let message = refusal["error"]["message"].as_str().expect("a message");
     assert!(
-        message.contains("lost when the gateway restarted") && message.contains("may have been executed"),
+        message.contains("lost with the gateway") && message.contains("may have been executed"),
         "{message}"
     );
     let mut fresh = resume(&standing_id).await;
@@ -282,6 +282,11 @@ async fn streams_of_before_end_with_a_clear_word() {
         repeated.push(notice(&mut again).await);
     }
     assert_eq!(repeated, missed, "a stream of this life is resumed as ever");
+    // The session is in memory by now, and the client resumes the stream of another process.
+    let mut other = resume(&standing_id).await;
+    assert_eq!(other.status, 200);
+    id_of(&other.event().await.expect("an event to resume from"));
+    assert_eq!(told(&mut other).await, missed, "the client fetches everything again");
 }
 
 /// The ID of an event.

@@ -73,6 +73,16 @@ impl EventStream {
         }
     }
 
+    /// Starts with a stream that continues after this event.
+    pub(super) fn resumed(body: ResponseBody, resume: Resume, limits: HttpLimits, event: Bytes) -> Self {
+        Self { last_event: Some(event), ..Self::new(body, Some(resume), limits) }
+    }
+
+    /// Returns the id of the last event, if the stream can be resumed after it.
+    pub fn position(&self) -> Option<&Bytes> {
+        self.last_event.as_ref().filter(|_| self.resume.is_some())
+    }
+
     /// Returns the next item. After [`StreamItem::Paused`], the next call waits, resumes the stream and continues. It
     /// is safe to drop the future and call this function again, but a resumption in progress then starts again.
     ///

@@ -1,6 +1,7 @@
 //! A link over Streamable HTTP (2025-03-26 to 2026-07-28): one POST for each message.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -44,6 +45,8 @@ pub struct HttpLink {
     session: OnceLock<HeaderValue>,
     /// The headers of every POST, including the session id once there is one.
     head: ArcSwap<Template>,
+    /// True if another process continues the session, so that this one must not end it.
+    is_left: AtomicBool,
     /// The origin in each thread's client, so that the origin is not looked up for each message.
     origins: ArcSwap<Vec<(usize, Origin)>>,
 }
@@ -90,8 +93,25 @@ impl HttpLink {
             era,
             session: OnceLock::new(),
             head: ArcSwap::from_pointee(head),
+            is_left: AtomicBool::new(false),
             origins: ArcSwap::default(),
         }
+    }
+
+    /// Creates a link in a session that another process has opened; `None` if the id of the session cannot be sent.
+    pub fn in_session(target: Arc<HttpTarget>, era: &'static Era, session: Option<&[u8]>) -> Option<Self> {
+        let link = Self::new(target, era);
+        if let Some(session) = session {
+            let mut session = HeaderValue::from_bytes(session).ok()?;
+            session.set_sensitive(true);
+            link.enter(session);
+        }
+        Some(link)
+    }
+
+    /// Returns the id of the session, if the upstream has opened one.
+    pub fn session(&self) -> Option<&[u8]> {
+        self.session.get().map(HeaderValue::as_bytes)
     }
 
     /// Returns the link's era.
@@ -221,12 +241,16 @@ impl HttpLink {
         {
             let mut session = session.clone();
             session.set_sensitive(true);
-            // If two answers contain a session, the first one counts.
-            if self.session.set(session.clone()).is_ok() {
-                self.change_head(|head| {
-                    head.insert(names::SESSION_ID, session);
-                });
-            }
+            self.enter(session);
+        }
+    }
+
+    /// Sends this session's id with every later request. If two answers contain a session, the first one counts.
+    fn enter(&self, session: HeaderValue) {
+        if self.session.set(session.clone()).is_ok() {
+            self.change_head(|head| {
+                head.insert(names::SESSION_ID, session);
+            });
         }
     }
 
@@ -304,9 +328,32 @@ impl HttpLink {
         Ok(None)
     }
 
+    /// Continues the stream of a request after this event. The request may have been sent by another process.
+    ///
+    /// # Errors
+    /// Returns a [`LinkError`] if the upstream cannot be reached, has lost the session, or does not continue the stream.
+    pub async fn resume(&self, client: &Client, event: Bytes) -> Result<EventStream, LinkError> {
+        let resume = self.resume_request();
+        let response = self.target.request(client, resume.build(Some(&event))).await?;
+        let status = response.status();
+        if status.is_success() && media_type(response.headers()) == Some(Media::Events) {
+            let limits = self.target.limits.get();
+            return Ok(EventStream::resumed(response.into_body(), resume, limits, event));
+        }
+        if status == StatusCode::NOT_FOUND && self.session.get().is_some() {
+            return Err(LinkError::SessionGone);
+        }
+        Err(LinkError::Status { status: status.as_u16(), body: String::new() })
+    }
+
+    /// Leaves the session to another process: closing this link does not end it.
+    pub fn leave(&self) {
+        self.is_left.store(true, Ordering::Relaxed);
+    }
+
     /// Ends the session (DELETE). The result is ignored, because a server may refuse to end its sessions.
     pub async fn close(&self, client: &Client) {
-        if self.session.get().is_none() {
+        if self.session.get().is_none() || self.is_left.load(Ordering::Relaxed) {
             return;
         }
         let mut request = self.resume_request().build(None);

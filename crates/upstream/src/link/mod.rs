@@ -7,6 +7,7 @@
 //! | `activity`, `announced` | the use of the link over time; the state that was sent to the server |
 //! | `recipients` | the receivers of the messages that the server sends |
 //! | `roots` | the question for the client's roots, right after a link is opened |
+//! | [`adopted`] | links that continue the connection of another process for one request |
 //! | [`user`] | a client with a session, as links see it |
 //! | [`reply`] | replies to requests |
 //! | [`sending`] | requests, and retries after refusals |
@@ -15,6 +16,7 @@
 //! | [`requests`] | the gateway's own requests |
 
 mod activity;
+pub mod adopted;
 mod announced;
 mod inbox;
 mod mismatched;

@@ -106,6 +106,11 @@ impl Incoming {
         Self { era, stream: Some(stream), ready: VecDeque::new(), open, calls: calls.clone() }
     }
 
+    /// Returns the id of the stream's last event, if the stream can be resumed after it, and no message waits.
+    pub(super) fn position(&self) -> Option<&Bytes> {
+        self.stream.as_ref().filter(|_| self.ready.is_empty())?.position()
+    }
+
     async fn next(&mut self, client: &Client, limits: FrameLimits) -> Result<Item, LinkError> {
         let item = self.item(client, limits).await;
         if let Ok(Item::Frame(frame)) = &item {

@@ -32,9 +32,20 @@ pub(super) fn under_load<T>(
     clients: &[Arc<Client>],
     event: impl FnOnce() -> Result<T, String>,
 ) -> Result<(T, Vec<Made>), String> {
+    under_patient_load(clients, SOON, event)
+}
+
+/// Lets all clients, which wait for this time, make calls until `event` has returned.
+pub(super) fn under_patient_load<T>(
+    clients: &[Arc<Client>],
+    patience: Duration,
+    event: impl FnOnce() -> Result<T, String>,
+) -> Result<(T, Vec<Made>), String> {
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
-        let callers: Vec<_> = clients.iter().map(|client| scope.spawn(|| calls(client, &over))).collect();
+        let over = &over;
+        let caller = |client| scope.spawn(move || calls(client, patience, over));
+        let callers: Vec<_> = clients.iter().map(caller).collect();
         let happened = event();
         over.store(true, Ordering::Relaxed);
         let made = callers.into_iter().filter_map(|caller| caller.join().ok()).flatten().collect();
@@ -42,12 +53,12 @@ pub(super) fn under_load<T>(
     })
 }
 
-fn calls(client: &Arc<Client>, over: &AtomicBool) -> Vec<Made> {
+fn calls(client: &Arc<Client>, patience: Duration, over: &AtomicBool) -> Vec<Made> {
     let mut made = Vec::new();
     while !over.load(Ordering::Relaxed) {
         for (tool, arguments) in [("up__late", json!({ "ms": LATE })), ("up__write", json!({}))] {
             let begun = Instant::now();
-            let called = client.call(tool, arguments, SOON);
+            let called = client.call(tool, arguments, patience);
             made.push(Made { version: client.era.version, called, begun, took: begun.elapsed() });
             thread::sleep(PAUSE);
         }

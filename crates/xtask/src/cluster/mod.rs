@@ -59,6 +59,8 @@ cargo xtask cluster [--clients N] [--rounds N] [--profile CARGO-PROFILE] [--no-b
   --no-build  run the programs of the last build
   --list      name the cases
   CASE        only these
+
+  With DRAGOMAN_OTHER_BUILD=PATH, the case `rolling` updates replicas from the program at this path to the built one, and back.
 ";
 
 /// The options of a run.

@@ -141,6 +141,11 @@ impl Replica {
         }
     }
 
+    /// Runs this program from its next start on.
+    pub(super) fn becomes(&mut self, program: &Path) {
+        program.clone_into(&mut self.program);
+    }
+
     /// Kills the replica.
     pub(super) fn kill(&mut self) {
         self.process = None;

@@ -10,7 +10,7 @@ use crate::root::Programs;
 use crate::run::Log;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -89,8 +89,7 @@ impl<'a> Rig<'a> {
             let replica = self.replica(&format!("gw-{number}"), store, keys)?;
             self.replicas.push(replica);
         }
-        self.replicas.iter_mut().try_for_each(Replica::launch)?;
-        self.replicas.iter_mut().try_for_each(Replica::answers)
+        self.launch_all()
     }
 
     /// Starts all replicas, whose configurations have these keys in addition.
@@ -101,8 +100,7 @@ impl<'a> Rig<'a> {
             replica.amend(more)?;
             self.replicas.push(replica);
         }
-        self.replicas.iter_mut().try_for_each(Replica::launch)?;
-        self.replicas.iter_mut().try_for_each(Replica::answers)
+        self.launch_all()
     }
 
     /// Starts all replicas, which pass requests on to each other and have these servers in addition, and balancers in front of them.
@@ -121,6 +119,35 @@ impl<'a> Rig<'a> {
     }
 
     fn start_and_balance(&mut self, more: &Value, passes_on: bool, keys: &Value) -> Result<(), String> {
+        self.start_all(more, passes_on, keys)?;
+        self.balancers = self.balancers()?.into();
+        Ok(())
+    }
+
+    /// Starts all replicas, which accept API keys and pass requests on, with this program, without balancers.
+    pub(super) fn start_unbalanced_by(&mut self, program: &Path) -> Result<(), String> {
+        self.write_all(&Value::Null, true, &json!({ "auth": { "keys": true } }))?;
+        self.replicas.iter_mut().for_each(|replica| replica.becomes(program));
+        self.launch_all()
+    }
+
+    /// Starts all replicas like [`Self::start_passing_on_amended`], without balancers.
+    pub(super) fn start_unbalanced(&mut self, more: &Value, keys: &Value) -> Result<(), String> {
+        self.start_all(more, true, keys)
+    }
+
+    fn start_all(&mut self, more: &Value, passes_on: bool, keys: &Value) -> Result<(), String> {
+        self.write_all(more, passes_on, keys)?;
+        self.launch_all()
+    }
+
+    fn launch_all(&mut self) -> Result<(), String> {
+        self.replicas.iter_mut().try_for_each(Replica::launch)?;
+        self.replicas.iter_mut().try_for_each(Replica::answers)
+    }
+
+    /// Writes the configurations of all replicas.
+    fn write_all(&mut self, more: &Value, passes_on: bool, keys: &Value) -> Result<(), String> {
         let (key_ring, mut servers) = (self.key_ring(), json!({ "up": self.up.over_http() }));
         servers
             .as_object_mut()
@@ -141,9 +168,6 @@ impl<'a> Rig<'a> {
             let replica = Replica::new(&self.stage.folder, self.stage.programs, &self.stage.mark, &told)?;
             self.replicas.push(replica);
         }
-        self.replicas.iter_mut().try_for_each(Replica::launch)?;
-        self.replicas.iter_mut().try_for_each(Replica::answers)?;
-        self.balancers = self.balancers()?.into();
         Ok(())
     }
 
@@ -250,6 +274,11 @@ pub(super) fn ends_at(
 
 /// The HTTP status of a request for the list of tools with an API key, at one address.
 pub(super) fn status_with(address: SocketAddr, key: &str) -> Result<u16, String> {
+    status_within(address, key, SOON)
+}
+
+/// Like [`status_with`], within this time.
+pub(super) fn status_within(address: SocketAddr, key: &str, within: Duration) -> Result<u16, String> {
     use crate::chaos::client::http::{Sent, exchange};
     let authorization = format!("Bearer {key}");
     let headers = [
@@ -267,7 +296,7 @@ pub(super) fn status_with(address: SocketAddr, key: &str) -> Result<u16, String>
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta } });
     let body = body.to_string();
     let sent = Sent { method: "POST", path: "/mcp", headers: &headers, body: &body };
-    let reply = exchange(address, &sent, Instant::now() + SOON);
+    let reply = exchange(address, &sent, Instant::now() + within);
     reply.map(|reply| reply.status).map_err(|error| format!("{address}: {error}"))
 }
 

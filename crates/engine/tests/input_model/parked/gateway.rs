@@ -177,7 +177,7 @@ impl World {
         let ticket = parked(&retry, CLIENT, &self.sealer, self.clock.binding(PEOPLE[who]));
         let ticket = ticket.and_then(|parked| match parked {
             Some(ParkedRequest::Here(ticket)) => Ok(ticket),
-            Some(ParkedRequest::InProcess(_)) => Err(no_longer_open()),
+            Some(ParkedRequest::Elsewhere(_)) => Err(no_longer_open()),
             None => panic!("a parked call's state"),
         });
         let valid = wrong == Wrong::Nothing

@@ -53,7 +53,10 @@ pub(super) async fn get(
     }
     let opened = match last {
         None => standing(),
-        Some(Some(last)) if last.stream == STANDING && !streams.has_sent(last) => standing(),
+        Some(Some(last)) if last.stream == STANDING && !streams.has_sent(last) => {
+            session.note_missed();
+            standing()
+        }
         Some(Some(last)) => streams.resume(last),
         Some(None) => Err(StreamFault::Gap),
     };

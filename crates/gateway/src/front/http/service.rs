@@ -44,10 +44,21 @@ impl Service {
         self.operators.control_service(self.thread.clone())
     }
 
+    /// Returns the thread's gateway. If this process stood still while the other gateways of its cluster went on, it first compares
+    /// its data with the cluster's store.
+    async fn shard(&self) -> Arc<Shard> {
+        let shard = self.thread.now();
+        match shard.session.state.cluster.get().filter(|cluster| !cluster.is_current()) {
+            Some(cluster) => Box::pin(cluster.catch_up()).await,
+            None => return shard,
+        }
+        self.thread.now()
+    }
+
     /// Answers a request that another gateway of the cluster has passed on. `client` is the address from which that gateway got
     /// the request. It has also checked the host and the origin.
     pub(super) async fn respond_passed_on(&self, request: Arrived, client: SocketAddr) -> Response<Body> {
-        let arrival = Arrival { shard: self.thread.now(), operators: &*self.operators, is_passed_on: true };
+        let arrival = Arrival { shard: self.shard().await, operators: &*self.operators, is_passed_on: true };
         arrival.route(request, client).await
     }
 
@@ -317,9 +328,11 @@ impl OAuthPart {
 impl Handler for Service {
     fn handle(&self, request: Arrived, peer: SocketAddr) -> Responding<'_> {
         // The future is constructed inside its box, to avoid a copy.
-        let (shard, operators) = (self.thread.now(), &*self.operators);
-        let arrival = Arrival { shard, operators, is_passed_on: false };
-        let responding = Box::write(Box::new_uninit(), async move { arrival.respond(request, peer).await });
+        let responding = Box::write(Box::new_uninit(), async move {
+            let (shard, operators) = (self.shard().await, &*self.operators);
+            let arrival = Arrival { shard, operators, is_passed_on: false };
+            arrival.respond(request, peer).await
+        });
         Box::into_pin(responding)
     }
 

@@ -19,7 +19,7 @@ mod tests;
 
 pub use askable::Askable;
 pub use declared::{declares_question, questions_of};
-pub use parking::{Parking, url_questions};
+pub use parking::{OpenQuestion, Parking, url_questions};
 pub use rounds::{InputAction, Question, Rounds, RoundsFault, RoundsReply};
 
 use bytes::Bytes;

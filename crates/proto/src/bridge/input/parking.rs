@@ -13,10 +13,21 @@ use crate::json::{Elements, Members, quote, unquote};
 use crate::mcp::Method;
 use crate::rpc::{Frame, Id, code, error_response, result_response};
 
+/// An open question without its params.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenQuestion {
+    /// The question's number, unique within the request.
+    pub number: u32,
+    /// The server's id for the question.
+    pub id: Id,
+    /// The question's method.
+    pub method: Method,
+}
+
 #[derive(Debug)]
 struct ParkedQuestion {
-    /// The gateway's key for the question, unique within the request.
-    key: String,
+    /// The number in the gateway's key for the question, unique within the request.
+    number: u32,
     /// The server's id for the question.
     id: Id,
     method: Method,
@@ -31,14 +42,43 @@ pub struct Parking {
     client: &'static Era,
     /// The client's declared capabilities, a JSON object.
     capabilities: Bytes,
-    asked: u64,
+    asked: u32,
     open: Vec<ParkedQuestion>,
+    /// The ids of questions that another process has asked. The server may send these questions again.
+    asked_before: Vec<Id>,
 }
 
 impl Parking {
     /// Starts without questions. `capabilities` are those that the client declared in its request: a JSON object.
     pub fn new(server: &'static Era, client: &'static Era, capabilities: Bytes) -> Self {
-        Self { server, client, capabilities, asked: 0, open: Vec::new() }
+        Self { server, client, capabilities, asked: 0, open: Vec::new(), asked_before: Vec::new() }
+    }
+
+    /// Continues with questions that another process has asked. They can be answered, but not asked again.
+    #[must_use]
+    pub fn with_open(mut self, questions: &[OpenQuestion]) -> Self {
+        self.asked = questions.iter().map(|question| question.number).max().unwrap_or(0);
+        self.asked_before = questions.iter().map(|question| question.id.clone()).collect();
+        self.open = questions
+            .iter()
+            .map(|OpenQuestion { number, id, method }| ParkedQuestion {
+                number: *number,
+                id: id.clone(),
+                method: *method,
+                params: Bytes::from_static(b"{}"),
+            })
+            .collect();
+        self
+    }
+
+    /// The open questions, for another process that may have to continue.
+    pub fn questions(&self) -> Vec<OpenQuestion> {
+        let question = |open: &ParkedQuestion| OpenQuestion {
+            number: open.number,
+            id: open.id.clone(),
+            method: open.method,
+        };
+        self.open.iter().map(question).collect()
     }
 
     /// Stores a question from the server. A question that is already open is not stored again.
@@ -48,7 +88,8 @@ impl Parking {
     pub fn ask(&mut self, question: &Frame) -> Result<(), Unaskable> {
         let refuse = |why: &str| Unaskable(why.to_owned());
         let id = question.id().cloned().ok_or_else(|| refuse("the question has no id"))?;
-        if self.open.iter().any(|open| same_id(open.id.json(), id.json())) {
+        let known = self.open.iter().map(|open| &open.id).chain(&self.asked_before);
+        if known.into_iter().any(|known| same_id(known.json(), id.json())) {
             return Ok(());
         }
         let method = asking_method(&question.method())
@@ -63,7 +104,7 @@ impl Parking {
             return Err(refuse("this client did not declare the capability for this question"));
         }
         self.asked += 1;
-        self.open.push(ParkedQuestion { key: format!("q{}", self.asked), id, method, params });
+        self.open.push(ParkedQuestion { number: self.asked, id, method, params });
         Ok(())
     }
 
@@ -99,7 +140,7 @@ impl Parking {
         self.open.retain(|open| {
             let mut given = responses
                 .iter()
-                .filter(|member| unquote(member.key.of(text)).is_some_and(|key| key == open.key.as_str()));
+                .filter(|member| unquote(member.key.of(text)).is_some_and(|key| key == open.key()));
             let (Some(given), None) = (given.next(), given.next()) else { return true };
             let given = given.value;
             if given.of(text)[0] != b'{' {
@@ -129,9 +170,14 @@ fn same_id(one: &[u8], other: &[u8]) -> bool {
 }
 
 impl ParkedQuestion {
+    /// The gateway's key for the question.
+    fn key(&self) -> String {
+        format!("q{}", self.number)
+    }
+
     fn entry(&self) -> String {
         let params = String::from_utf8_lossy(&self.params);
-        format!("\"{}\":{{\"method\":\"{}\",\"params\":{params}}}", self.key, self.method.name())
+        format!("\"{}\":{{\"method\":\"{}\",\"params\":{params}}}", self.key(), self.method.name())
     }
 }
 

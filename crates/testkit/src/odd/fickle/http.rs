@@ -1,6 +1,8 @@
 //! The fickle upstream over HTTP/1.1: one thread per connection, no runtime.
 
+use super::call_stream;
 use super::lifecycle::Lifecycle;
+use super::resumable::ResumableVoice;
 use super::server::{Fickle, Voice};
 use super::session::Session;
 use super::stdio::acknowledged;
@@ -66,6 +68,13 @@ fn serve_one(out: &mut TcpStream, server: &Fickle, request: &Request) -> io::Res
     match (request.method.as_str(), session) {
         ("POST", session) => post(out, server, request, session),
         ("GET", Some((_, Some(session)))) => {
+            if let Some((number, seen)) = request.header("last-event-id").and_then(call_stream::position) {
+                let Some(stream) = session.stream(number) else {
+                    return plain(out, "400 Bad Request", "text/plain", "no such stream");
+                };
+                head(out, "200 OK", "text/event-stream", "Transfer-Encoding: chunked\r\n")?;
+                return stream.resume(number, seen, out).map(|()| true);
+            }
             let deafened = server.switches().has("deafen");
             notices(out, &session.listen(), deafened)
         }
@@ -124,9 +133,26 @@ fn post(
         let answer = server.answer(&message, &session, &mut Mute);
         return json_answer(out, &answer, "");
     }
+    streamed(out, server, (&message, &session), cut)
+}
+
+/// Answers a request with a stream. `cut` streams end without the answer.
+fn streamed(
+    out: &mut TcpStream,
+    server: &Fickle,
+    (message, session): (&Value, &Arc<Session>),
+    cut: bool,
+) -> io::Result<bool> {
     head(out, "200 OK", "text/event-stream", "Transfer-Encoding: chunked\r\n")?;
+    if server.switches().has("event-ids") && !cut {
+        let number = server.number();
+        let mut voice = ResumableVoice::new(session.keep_stream(number), number, out.try_clone()?);
+        let answer = server.answer(message, session, &mut voice);
+        voice.end(&answer);
+        return Ok(true);
+    }
     let mut events = Events(out.try_clone()?);
-    let answer = server.answer(&message, &session, &mut events);
+    let answer = server.answer(message, session, &mut events);
     if cut {
         return Ok(false);
     }

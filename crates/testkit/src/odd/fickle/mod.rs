@@ -17,10 +17,13 @@
 //! | `session` | a client with a handshake: its capabilities, its stream of notifications, its open questions |
 //! | `tools` | the tools: listing and calling them |
 //! | `wording` | the error messages for an unknown session |
+//! | `resumable`, `call_stream` | event streams with ids, which can be resumed |
 //! | `http`, `stdio` | bytes |
 
+mod call_stream;
 mod http;
 mod lifecycle;
+mod resumable;
 mod server;
 mod session;
 mod stdio;

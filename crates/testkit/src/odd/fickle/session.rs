@@ -1,10 +1,11 @@
 //! A client with a handshake: its capabilities, its stream of notifications, its open questions. This module must not
 //! know any transport.
 
+use super::call_stream::CallStream;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// One session.
 #[derive(Debug, Default)]
@@ -15,6 +16,8 @@ pub(super) struct Session {
     /// The stream of notifications, while it is open.
     listener: Mutex<Option<Sender<Value>>>,
     asked: Mutex<HashMap<String, Sender<Value>>>,
+    /// The resumable streams of calls.
+    streams: Mutex<HashMap<u64, Arc<CallStream>>>,
 }
 
 impl Session {
@@ -32,6 +35,16 @@ impl Session {
     /// Sends a message over the stream of notifications; returns false if none is open.
     pub(super) fn tell(&self, message: Value) -> bool {
         lock(&self.listener).as_ref().is_some_and(|listener| listener.send(message).is_ok())
+    }
+
+    /// Keeps a new resumable stream.
+    pub(super) fn keep_stream(&self, number: u64) -> Arc<CallStream> {
+        Arc::clone(lock(&self.streams).entry(number).or_default())
+    }
+
+    /// The resumable stream with this number.
+    pub(super) fn stream(&self, number: u64) -> Option<Arc<CallStream>> {
+        lock(&self.streams).get(&number).cloned()
     }
 
     /// A receiver for the answer to a question.

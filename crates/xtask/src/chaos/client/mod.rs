@@ -116,23 +116,35 @@ impl Client {
         let deadline = Instant::now() + within;
         let mut params = params.clone();
         for _ in 0..ROUNDS {
-            let message = self.message(method, params.clone());
-            let id = message["id"].as_u64().unwrap_or_default();
-            let mut reply = self.send(&message, deadline)?;
-            let result = self.read_answer(&mut reply, id, deadline)?;
+            let result = self.round(method, &params, deadline.saturating_duration_since(Instant::now()))?;
             if result["resultType"] != "input_required" {
                 return Ok(result);
             }
-            self.hearing.check_nonces("questions in a result", &result);
-            let mut answers = json!({});
-            for (key, question) in result["inputRequests"].as_object().into_iter().flatten() {
-                answers[key] =
-                    question["method"].as_str().and_then(|method| self.hearing.reply(method)).into();
-            }
-            params["inputResponses"] = answers;
-            params["requestState"] = result["requestState"].clone();
+            params = self.with_answers(&params, &result);
         }
         Err(Failure::Lost("the server asked for input too many times".to_owned()))
+    }
+
+    /// Sends a request once; returns its result, which may contain questions.
+    pub(crate) fn round(&self, method: &str, params: &Value, within: Duration) -> Result<Value, Failure> {
+        let deadline = Instant::now() + within;
+        let message = self.message(method, params.clone());
+        let id = message["id"].as_u64().unwrap_or_default();
+        let mut reply = self.send(&message, deadline)?;
+        self.read_answer(&mut reply, id, deadline)
+    }
+
+    /// The params of a request's next attempt: with the answers to the questions in its result.
+    pub(crate) fn with_answers(&self, params: &Value, result: &Value) -> Value {
+        self.hearing.check_nonces("questions in a result", result);
+        let mut answers = json!({});
+        for (key, question) in result["inputRequests"].as_object().into_iter().flatten() {
+            answers[key] = question["method"].as_str().and_then(|method| self.hearing.reply(method)).into();
+        }
+        let mut params = params.clone();
+        params["inputResponses"] = answers;
+        params["requestState"] = result["requestState"].clone();
+        params
     }
 
     fn notify(&self, method: &str, deadline: Instant) -> Result<(), Failure> {

@@ -10,11 +10,14 @@ mod hostile;
 mod lost_store;
 mod managed;
 mod operators;
+mod orphans;
 mod passed_on;
+mod rolling;
 mod rotation;
 mod shared_calls;
 mod shared_limits;
 mod sign_ins;
+mod stopped_replica;
 mod stopped_store;
 mod store_user;
 mod unfit;
@@ -24,13 +27,16 @@ use super::case::Case;
 /// All cases: the long ones first.
 pub(super) fn all() -> Vec<Case> {
     [
+        stopped_replica::ALL,
         lost_store::ALL,
         sign_ins::ALL,
         consents::ALL,
         managed::ALL,
         operators::ALL,
         cost::ALL,
+        orphans::ALL,
         passed_on::ALL,
+        rolling::ALL,
         rotation::ALL,
         shared_limits::ALL,
         shared_calls::ALL,

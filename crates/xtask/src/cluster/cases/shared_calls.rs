@@ -5,12 +5,12 @@ use crate::chaos::client::http::{Sent, exchange};
 use crate::chaos::client::{Client, Era};
 use crate::chaos::process::until;
 use crate::chaos::stage::SOON;
+use crate::cluster::admin_api::store_becomes;
 use crate::cluster::rig::{Rig, each, goes_on};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 pub(super) const ALL: &[Case] = &[Case {
@@ -28,9 +28,6 @@ const PAGE: usize = 7;
 
 /// The time within which a call is shown everywhere, on a busy machine.
 const SHOWN: Duration = Duration::from_secs(5);
-
-/// The time without the store.
-const AWAY: Duration = Duration::from_millis(500);
 
 /// Copies the oldest entry of a stream. A page contains a copied entry only once.
 const COPY: &str = "local e=redis.call('XRANGE',KEYS[1],'-','+','COUNT',1) return redis.call('XADD',KEYS[1],'*',unpack(e[1][2]))";
@@ -61,7 +58,7 @@ fn run(rig: &mut Rig<'_>) -> Result<String, String> {
     rig.store.cli(&["EVAL", COPY, "1", "dragoman:journal"])?;
     becomes(replicas[1], all)?;
     rig.store.kill();
-    thread::sleep(AWAY);
+    store_becomes(&replicas, "unreachable")?;
     goes_on(&clients[0], &replicas)?;
     rig.store.start_again()?;
     // The store has lost its data, so only the calls made meanwhile are there.

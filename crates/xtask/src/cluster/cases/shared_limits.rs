@@ -4,13 +4,13 @@ use super::Case;
 use crate::chaos::client::{Client, End, Era};
 use crate::chaos::process::until;
 use crate::chaos::stage::SOON;
+use crate::cluster::admin_api::{know_each_other, store_becomes};
 use crate::cluster::rig::{Rig, each};
 use rustix::process::Signal;
 use serde_json::json;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 pub(super) const ALL: &[Case] = &[Case {
@@ -31,18 +31,12 @@ const CLIENTS: usize = 6;
 /// The number of calls that the limit for a replica's share allows at once: ten at each of three replicas.
 const SHARE: usize = 30;
 
-/// The time within which the replicas know each other: they report every three seconds.
-const ACQUAINTED: Duration = Duration::from_secs(4);
-
-/// The time without the store, until every replica has noticed.
-const AWAY: Duration = Duration::from_millis(500);
-
 /// The maximum time of a call while the store does not answer: a few waits for the store, on a busy machine.
 const PROMPT: Duration = Duration::from_secs(1);
 
 fn run(rig: &mut Rig<'_>) -> Result<String, String> {
     let limit = |rate: &str, tools: &str, without: &str| json!({ "rate": rate, "per": [], "tools": tools, "withoutStore": without });
-    let limits = json!({ "rateLimits": [
+    let limits = json!({ "management": { "rate": "100000/1m" }, "rateLimits": [
         limit("1000/10h", "up__read", "local"),
         limit("1/1h", "up__write", "local"),
         limit("30/10h", "two__read", "local"),
@@ -56,7 +50,7 @@ fn run(rig: &mut Rig<'_>) -> Result<String, String> {
     let told = with_the_store(rig, &doors)?;
     let client = rig.clients(1, &[Era::STATELESS], &replicas, None)?.remove(0);
     one_in_all(&client, "up__write", &replicas)?;
-    thread::sleep(ACQUAINTED);
+    know_each_other(&replicas)?;
     let longest = with_a_stopped_store(rig, &client, &replicas)?;
     without_the_store(rig, &client, &replicas)?;
     Ok(format!("{told}; the longest call with a stopped store {} ms", longest.as_millis()))
@@ -122,7 +116,7 @@ fn one_in_all(client: &Arc<Client>, tool: &str, replicas: &[SocketAddr]) -> Resu
 /// Kills the store, and starts it again, empty.
 fn without_the_store(rig: &mut Rig<'_>, client: &Arc<Client>, replicas: &[SocketAddr]) -> Result<(), String> {
     rig.store.kill();
-    thread::sleep(AWAY);
+    store_becomes(replicas, "unreachable")?;
     let each_in_turn = replicas.repeat(SHARE / replicas.len() + 5);
     let (local, refuse) =
         (allowed_at(client, "two__read", &each_in_turn)?, allowed_at(client, "two__write", replicas)?);

@@ -1,0 +1,142 @@
+//! The replica at which calls wait for their clients ends: it is killed, or asked to end.
+
+use super::Case;
+use crate::chaos::client::{Client, Era, Failure};
+use crate::chaos::stage::SOON;
+use crate::cluster::rig::Rig;
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+pub(super) const ALL: &[Case] = &[
+    Case {
+        name: "orphans",
+        title: "the replica at which calls wait for answers is killed: other replicas continue those whose servers give event ids, each once; other calls end with a clear error",
+        run: killed,
+    },
+    Case {
+        name: "handed-over",
+        title: "the replica at which calls wait for answers is asked to end: other replicas continue those whose servers give event ids, each once",
+        run: ended,
+    },
+];
+
+/// The time within which a killed replica must be known to be gone.
+const GONE: Duration = Duration::from_secs(15);
+
+/// The number of calls that can be continued.
+const CALLS: usize = 6;
+
+/// A call that waits for its client's answer.
+struct Waiting {
+    client: Arc<Client>,
+    nonce: String,
+    /// The params of the retry with the answer.
+    retry: Value,
+}
+
+impl Waiting {
+    /// Begins a call, which the server answers with a question.
+    fn begin(rig: &Rig<'_>, address: SocketAddr, tool: &str) -> Result<Self, String> {
+        let client = rig.stage.askable_at(address, Era::STATELESS, &json!({ "sampling": {} }))?;
+        let nonce = client.hearing.nonce();
+        let params = json!({ "name": tool, "arguments": { "nonce": nonce } });
+        let asked = client.round("tools/call", &params, SOON).map_err(|why| format!("{tool}: {why:?}"))?;
+        if asked["resultType"] != "input_required" {
+            return Err(format!("{tool} asks nothing: {asked}"));
+        }
+        let retry = client.with_answers(&params, &asked);
+        Ok(Self { client, nonce, retry })
+    }
+
+    /// Sends the answer to a replica until the call is decided there.
+    fn answered(&self, address: SocketAddr) -> Result<Value, String> {
+        let (client, begun) = (self.client.resumed(address), Instant::now());
+        loop {
+            match client.round("tools/call", &self.retry, SOON) {
+                Ok(result) => return Ok(result),
+                Err(Failure::Refused(why)) if why.starts_with("503") && begun.elapsed() < GONE => {
+                    thread::sleep(Duration::from_millis(200));
+                }
+                Err(Failure::Refused(why) | Failure::Lost(why)) => return Err(why),
+            }
+        }
+    }
+}
+
+fn killed(rig: &mut Rig<'_>) -> Result<String, String> {
+    run(rig, true)
+}
+
+fn ended(rig: &mut Rig<'_>) -> Result<String, String> {
+    run(rig, false)
+}
+
+fn run(rig: &mut Rig<'_>, is_killed: bool) -> Result<String, String> {
+    let ids = rig.stage.started("ids", &["--era", "handshake"])?;
+    ids.switched("event-ids")?;
+    let bare = rig.stage.started("bare", &["--era", "handshake"])?;
+    let kid = rig.stage.upstream("kid", &[])?;
+    rig.start_passing_on(
+        &json!({ "ids": ids.over_http(), "bare": bare.over_http(), "kid": kid.over_stdio() }),
+    )?;
+    let addresses = rig.addresses();
+    let asked = |tool: &str| Waiting::begin(rig, addresses[0], tool);
+    let calls = (0..CALLS).map(|_| asked("ids__ask")).collect::<Result<Vec<_>, _>>()?;
+    let lost = [asked("bare__ask")?, asked("kid__ask")?];
+    let size = calls[0].retry["requestState"].as_str().map_or(0, str::len);
+    let begun = Instant::now();
+    if is_killed {
+        rig.replicas[0].kill();
+    } else {
+        rig.replicas[0].end()?;
+    }
+    let others = &addresses[1..];
+    thread::scope(|scope| {
+        // Both other replicas get the retry at the same time.
+        let one =
+            |call| others.iter().map(move |address| scope.spawn(move || Waiting::answered(call, *address)));
+        let answered: Vec<Vec<_>> = calls.iter().map(|call| one(call).collect()).collect();
+        let ended: Vec<_> = lost.iter().map(|call| scope.spawn(|| call.answered(others[0]))).collect();
+        for (call, answers) in calls.iter().zip(answered) {
+            let answers = answers.into_iter().map(|one| one.join().map_err(|_| "a client panicked"));
+            decided_once(call, &answers.collect::<Result<Vec<_>, _>>()?)?;
+        }
+        for end in ended {
+            match end.join().map_err(|_| "a client panicked")? {
+                Err(why) if why.contains("has ended") && why.contains("may have been executed") => {}
+                other => return Err(format!("a call that cannot be continued ended with {other:?}")),
+            }
+        }
+        Ok(())
+    })?;
+    let took = begun.elapsed();
+    let executed = ids.executions(|tool| tool == "ask");
+    if executed.len() != CALLS || calls.iter().any(|call| executed.get(&call.nonce) != Some(&1)) {
+        return Err(format!("{CALLS} calls were executed so often: {executed:?}"));
+    }
+    Ok(format!(
+        "{CALLS} calls continued {} ms after the replica's end, with states of {size} characters; 2 ended with an error",
+        took.as_millis()
+    ))
+}
+
+/// Checks that one replica has continued a call, and that the other one has refused it.
+fn decided_once(call: &Waiting, answers: &[Result<Value, String>]) -> Result<(), String> {
+    let good: Vec<_> = answers.iter().flatten().collect();
+    let is_answer = |result: &&Value| {
+        result["content"][0]["text"]
+            .as_str()
+            .is_some_and(|text| text.contains(&call.nonce) && !text.ends_with("nobody"))
+    };
+    let is_refusal = |why: &String| why.contains("no longer waiting");
+    if good.len() == 1
+        && good.iter().all(is_answer)
+        && answers.iter().filter_map(|answer| answer.as_ref().err()).all(is_refusal)
+    {
+        return Ok(());
+    }
+    Err(format!("the replicas answered a retry with {answers:?}"))
+}
