@@ -100,8 +100,8 @@ pub(super) async fn stream(
 
 /// Opens a stream at the default profile for a caller that may use it.
 async fn enter(shard: &Arc<Shard>, entry: &AdmittedRequest, headers: &HeaderMap) -> Response<Body> {
-    if let Some(elsewhere) = denied::elsewhere(shard, entry) {
-        return denied::denied(None, &elsewhere);
+    if let Some(refused) = denied::elsewhere(shard, entry, STREAM) {
+        return denied::refuse_entry(None, &refused);
     }
     match limited::count(shard, entry, headers).await.filter(|verdict| !verdict.allowed) {
         Some(refused) => limited::refused(&refused, None),
