@@ -9,6 +9,7 @@
 //! | `roots` | the question for the client's roots, right after a link is opened |
 //! | [`user`] | a client with a session, as links see it |
 //! | [`reply`] | replies to requests |
+//! | `native_reply` | answers of embedded servers that take long, and their progress |
 //! | [`sending`] | requests, and retries after refusals |
 //! | `probe`, `mismatched` | the probe that finds out whether the server was replaced; the conclusions from its result |
 //! | `outbox` | messages that need no answer |
@@ -18,6 +19,7 @@ mod activity;
 mod announced;
 mod inbox;
 mod mismatched;
+mod native_reply;
 pub mod open_link;
 mod outbox;
 mod probe;
