@@ -49,7 +49,7 @@ impl SlowPicture {
                         if at > 0 {
                             tokio::time::sleep(PAUSE).await;
                         }
-                        stream.write_all(&[b'x'; PIECE]).await?;
+                        stream.write_all(&vec![b'x'; PIECE]).await?;
                     }
                     stream.flush().await
                 });
