@@ -147,7 +147,7 @@ impl Cluster {
         timeout(within, decided).await.unwrap_or(Ok(()))
     }
 
-    /// Records a change of an open session.
+    /// Records a change to an open session.
     pub fn session_changed(&self, key: SessionKey, session: Arc<dyn OpenSession>) {
         self.membership.outbox.lock().changed(key, session);
         self.membership.waiting.notify_one();

@@ -6,7 +6,7 @@
 //! | `cluster` | a replica's membership: the functions that the gateway calls |
 //! | `counting` | the cluster's functions for shared counts |
 //! | `following` | the task that reads notices, compares API keys, and sends the replica's heartbeats |
-//! | `publishing` | the task that writes changes of sessions |
+//! | `publishing` | the task that writes changes to sessions |
 //! | `documents` | documents with versions, which are replaced by compare and set (pure) |
 //! | `login_exchange` | the exchange of logins with the other replicas |
 //! | `settings` | the settings of a replica |

@@ -58,7 +58,7 @@ impl Drop for Hold {
     }
 }
 
-/// A change of a client's subscriptions.
+/// A change to a client's subscriptions.
 pub(crate) struct Change {
     uri: String,
     on: bool,
@@ -183,7 +183,7 @@ pub(crate) async fn change(
     Some(outcome)
 }
 
-/// Updates a client's subscriptions after a change of the configuration.
+/// Updates a client's subscriptions after a change to the configuration.
 pub(crate) fn follow(context: &Arc<CallContext>, session: &Arc<Session>) {
     let Some(stream) = session.stream() else { return };
     let again = stream.subscriptions.leave(context, session.profile);

@@ -20,7 +20,7 @@ use super::view_cell::ViewCell;
 use super::views::Views;
 use crate::admission::Identity;
 
-/// The receiver of changes of views.
+/// The receiver of changes to views.
 pub(crate) trait ViewObserver: Send + Sync {
     /// Notifies the clients of a view that these lists have changed. Streams of notifications watch the view
     /// themselves.

@@ -73,7 +73,7 @@ fn context(tools: usize) -> Arc<ViewContext> {
 /// Like [`context`], for this profile.
 fn context_of(profile: &str, tools: usize) -> Arc<ViewContext> {
     let nothing = Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
-    // Nobody listens at this address: the known tools come from the store.
+    // Nobody listens on this address: the known tools come from the store.
     let text =
         format!("mcpServers: {{ a: {{ url: 'http://127.0.0.1:1/mcp' }} }}\nprofiles: {{ p: {profile} }}\n");
     let snapshot = Arc::new(Snapshot::compile(&load(&text, "test", &nothing).unwrap().config, "0"));

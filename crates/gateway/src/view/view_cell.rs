@@ -194,7 +194,7 @@ impl ViewCell {
     }
 
     /// Returns true if it is too early to answer the request from this view. Servers whose lists are unknown (for
-    /// example after a change of the configuration), or have only just arrived, may lead to a different answer.
+    /// example after a change to the configuration), or have only just arrived, may lead to a different answer.
     pub(crate) fn is_early_for(&self, frame: &Frame, view: &View) -> bool {
         if Self::lacks_pages(frame, view) || self.awaits_lists(frame, view) {
             return true;

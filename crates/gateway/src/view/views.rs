@@ -329,7 +329,7 @@ impl Views {
         self.cells.lock().values().filter(has_any).cloned().collect()
     }
 
-    /// Records that a server's catalogue has changed. Changes of several servers are processed together.
+    /// Records that a server's catalogue has changed. Changes to several servers are processed together.
     pub(super) fn note_change(&self, server: &Arc<Server>) {
         self.changes.fetch_add(1, Ordering::SeqCst);
         let mut outdated = self.outdated.lock();

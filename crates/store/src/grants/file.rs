@@ -51,7 +51,7 @@ const PROFILES: &str = "
 pub(super) const PURPOSE: Purpose =
     Purpose { mark: 0x6467_6D67, steps: &[FIRST, PROFILES], durable: true, examined: true };
 
-/// The open file. Several processes may open it at the same time; each sees the changes of the others immediately.
+/// The open file. Several processes may open it at the same time; each sees the changes from the others immediately.
 #[derive(Debug)]
 pub struct Grants {
     pub(super) file: Database,

@@ -287,7 +287,7 @@ async fn overdue(until: Option<Instant>) {
 /// A stream of notifications from an upstream. When this value is dropped, the upstream is notified.
 struct NoticeStream {
     number: u64,
-    /// The number of the last change of the wanted resources that the stream includes.
+    /// The number of the last change to the wanted resources that the stream includes.
     upto: u64,
     uris: Vec<String>,
     source: ReplySource,

@@ -86,7 +86,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     get(
         "/api/calls/running",
         "listRunningCalls",
-        "Lists the calls that run, wait for their turn, or wait for an answer of their client; the oldest first.",
+        "Lists the calls that run, wait for their turn, or wait for an answer from their client; the oldest first.",
         |request| Box::pin(running(request)),
     )
     .giving::<CallsNow>(),
@@ -95,7 +95,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     get(
         "/api/events",
         "streamEvents",
-        "Streams events as they happen: calls, changes of servers' states, and figures. A slow reader loses events.",
+        "Streams events as they happen: calls, changes in servers' states, and figures. A slow reader loses events.",
         |request| now(events(request)),
     )
     .asking(&[query("kinds", QueryKind::Text, "The kinds of events, separated by commas: call, state, figures.")])

@@ -37,7 +37,7 @@ struct SharedHttp2 {
 }
 
 impl Pool {
-    /// Drops the connections from before the latest change of the TLS settings.
+    /// Drops the connections from before the latest change to the TLS settings.
     pub(super) fn begin(&mut self, generation: u64) {
         if self.generation < generation {
             self.idle.clear();
