@@ -14,7 +14,7 @@ use upstream::oauth::CallerId;
 use upstream::{Egress, Server, Upstream, Upstreams};
 
 use super::ClientClass;
-use super::basis::Basis;
+use super::basis::ViewInput;
 use super::names::NameBooks;
 use super::view_cell::ViewCell;
 use super::views::Views;
@@ -109,12 +109,12 @@ impl ViewState {
     }
 
     /// Returns the servers of a profile in their current state.
-    pub(super) fn basis(&self, profile: usize, caller: Option<&CallerId>) -> Basis {
+    pub(super) fn basis(&self, profile: usize, caller: Option<&CallerId>) -> ViewInput {
         let snapshot = self.current.load();
         let profile = snapshot.profiles[profile].clone();
         let upstreams = profile.upstreams.iter().map(|id| self.upstream_by(*id, caller)).collect();
         let names = (self.names.of(&profile.slug), snapshot.limits.former_names);
-        Basis::new(profile, upstreams, snapshot.asks, names)
+        ViewInput::new(profile, upstreams, snapshot.asks, names)
     }
 
     /// Builds the view of a profile over the lists that all callers share, without access rules. This takes a while if there

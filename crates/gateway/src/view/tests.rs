@@ -22,7 +22,7 @@ use upstream::oauth::Consents;
 use upstream::{Audience, Egress, Upstream, Upstreams};
 
 use super::context::ViewObserver;
-use super::views::{Looking, Prebuilt};
+use super::views::{Prebuilt, ViewSelector};
 use super::*;
 use crate::admission::Identity;
 
@@ -178,7 +178,7 @@ async fn a_view_that_was_built_before_a_change_is_not_used() {
             let server = &server(&context).server;
             context.state.clone().catalogue_changed(context.egress.snapshot(), server).finished().await;
         }
-        let cell = views.insert(&context, &Looking::now(&context, 0, clients, &anyone), Some(built));
+        let cell = views.insert(&context, &ViewSelector::now(&context, 0, clients, &anyone), Some(built));
         assert_eq!(Arc::ptr_eq(&cell.view(), &view), !is_changed);
     }
 }

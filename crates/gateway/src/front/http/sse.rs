@@ -29,7 +29,7 @@ use crate::session::ending;
 use crate::session::seal;
 use crate::session::sessions::Door;
 use crate::session::streams::event;
-use crate::session::until::Holding;
+use crate::session::until::OpenStreamEntry;
 use engine::Fault;
 use transport::net::Arrived;
 
@@ -159,7 +159,7 @@ pub(super) fn open(shard: &Arc<Shard>, entry: &AdmittedRequest, path: &str) -> R
     let (messages, inbox) = mpsc::channel(AHEAD);
     let class = entry.identity.access_class(&shard.gateway.snapshot);
     let ends = Stop::new();
-    let holding = Holding::new(&shard.session.state.holders, &entry.identity, "GET (HTTP+SSE)");
+    let holding = OpenStreamEntry::new(&shard.session.state.holders, &entry.identity, "GET (HTTP+SSE)");
     let door = Door {
         profile: entry.profile,
         principal: entry.identity.principal.clone(),
@@ -193,7 +193,7 @@ struct Opened {
     shard: Arc<Shard>,
     id: Box<str>,
     ends: Stop,
-    holding: Holding,
+    holding: OpenStreamEntry,
 }
 
 impl Drop for Opened {
