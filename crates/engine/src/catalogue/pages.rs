@@ -96,7 +96,7 @@ impl Pages {
     }
 }
 
-/// The reason why a cursor leads to no page.
+/// The reason why a cursor does not lead to a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoPage {
     /// The gateway never issued such a cursor.
