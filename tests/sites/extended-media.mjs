@@ -1,6 +1,6 @@
 // Changing media.
 
-import { PIXEL } from './cases.mjs';
+import { PIXEL, isNewer, since } from './cases.mjs';
 
 const EDIT = { id: '$picture', src: '$pictureUrl' };
 
@@ -14,11 +14,12 @@ export default [
   ['subscriber', 'wp_get_media', { status: 'private' }, '400 rest_invalid_param'],
   ['admin', 'wp_update_media_item', { id: '$dot', status: 'publish', ping_status: 'closed', date_gmt: '2021-01-02T03:04:05' }, { id: '$dot' }],
   ['admin', 'wp_get_item', { type: 'media', id: '$dot', full: true }, { status: 'inherit', ping_status: 'closed', date_gmt: '2021-01-02T03:04:05' }],
-  // WordPress 7.1 offers them to browsers that make the sizes, which need https.
-  ['admin', 'wp_upload_image_size', { ...FILE, id: '$dot', image_size: 'medium' }, '404 rest_no_route'],
-  ['subscriber', 'wp_upload_image_size', { ...FILE, id: '$dot', image_size: 'medium' }, '404 rest_no_route'],
-  ['admin', 'wp_finalize_media_item', { id: '$dot', sub_sizes: [{ image_size: 'medium', file: 'dot-1x1.png' }] }, '404 rest_no_route'],
-  ['subscriber', 'wp_finalize_media_item', { id: '$dot' }, '404 rest_no_route'],
+  // WordPress 7.1 offers them to browsers that make the sizes.
+  ['admin', 'wp_upload_image_size', { ...FILE, id: '$dot', image_size: 'medium' }, since({ image_size: 'medium', width: 1, height: 1 }), isNewer ? { small: 'file', smallBytes: 'filesize' } : {}],
+  ['subscriber', 'wp_upload_image_size', { ...FILE, id: '$dot', image_size: 'medium' }, since('403 rest_cannot_edit')],
+  ['admin', 'wp_upload_image_size', { ...FILE, id: '$dot', image_size: 'no-such-size' }, since('400 rest_invalid_param')],
+  ['admin', 'wp_finalize_media_item', { id: '$dot', sub_sizes: isNewer ? [{ image_size: 'medium', width: 1, height: 1, file: '$small', mime_type: 'image/png', filesize: '$smallBytes' }] : [] }, since({ id: '$dot' })],
+  ['subscriber', 'wp_finalize_media_item', { id: '$dot' }, since('403 rest_cannot_edit')],
 
   ['admin', 'wp_update_media_item', { id: '$picture', alt_text: 'A blue field', caption: 'Blue', post: '$post' }, { id: '$picture', alt_text: 'A blue field', caption: /Blue/, post: '$post', mime_type: 'image/png' }],
   ['subscriber', 'wp_update_media_item', { id: '$picture', title: 'x' }, '403 rest_cannot_edit'],

@@ -10,7 +10,7 @@
 //! | [`settings_text`] | reads, adds and removes servers in the text of a settings file |
 //! | [`import`] | the servers of a client, as entries of a Dragoman configuration |
 //! | [`own_entry`] | the entry by which a client reaches Dragoman |
-//! | [`connection`] | the change of a file by `connect`, and its reversal |
+//! | [`connection`] | the change to a file by `connect`, and its reversal |
 
 mod adapt;
 pub mod client_app;

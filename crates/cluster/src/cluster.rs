@@ -170,7 +170,7 @@ impl Cluster {
         self.membership.standstill.catch_up().await;
     }
 
-    /// Records a change of an open session.
+    /// Records a change to an open session.
     pub fn session_changed(&self, key: SessionKey, session: Arc<dyn OpenSession>) {
         self.membership.outbox.lock().changed(key, session);
         self.membership.waiting.notify_one();

@@ -7,8 +7,8 @@
 //! | `home_search` | the cluster's function for the homes of owners |
 //! | `counting` | the cluster's functions for shared counts |
 //! | `following` | the task that reads notices, compares API keys, and sends the replica's heartbeats |
-//! | `session_outbox` | changes of sessions that wait to be written |
-//! | `publishing` | the task that writes changes of sessions |
+//! | `session_outbox` | changes to sessions that wait to be written |
+//! | `publishing` | the task that writes changes to sessions |
 //! | `documents` | documents with versions, which are replaced by compare and set (pure) |
 //! | `standstill` | detects that the process stood still; requests then wait until its data was compared with the store |
 //! | `login_exchange` | the exchange of logins with the other replicas |

@@ -1,4 +1,4 @@
-//! The task that writes a replica's changes of sessions into the store. This module must not know what a session means.
+//! The task that writes a replica's changes to sessions into the store. This module must not know what a session means.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -34,7 +34,7 @@ pub(crate) struct SessionBatch {
 }
 
 impl SessionOutbox {
-    /// Records a change of an open session.
+    /// Records a change to an open session.
     pub(crate) fn changed(&mut self, key: SessionKey, session: Arc<dyn OpenSession>) {
         let is_full = self.open.len() >= MOST_WAITING;
         if self.ended.contains(&key) {

@@ -28,7 +28,7 @@ impl fmt::Display for ChangeKind {
     }
 }
 
-/// A change of one tool that awaits approval.
+/// A change to one tool that awaits approval.
 #[derive(Debug, Clone)]
 pub struct ToolChange {
     /// The server's own name for the tool.
@@ -47,10 +47,10 @@ pub struct ToolChange {
     after: Option<String>,
 }
 
-/// All changes of one server that await approval.
+/// All changes to one server that await approval.
 #[derive(Debug, Clone)]
 pub struct Review {
-    /// A code for the reviewed state; any change of that state changes the code.
+    /// A code for the reviewed state; any change to that state changes the code.
     pub revision: String,
     /// The changes, by tool.
     pub changes: Vec<ToolChange>,

@@ -6,7 +6,7 @@
 //! | `telemetry` | the metrics of requests |
 //! | `admission` | authentication, rate limits, and the record of calls |
 //! | `control` | the command line's access to a running gateway |
-//! | `changes` | changes of servers and profiles while serving: valid requests, and the resulting configuration |
+//! | `changes` | changes to servers and profiles while serving: valid requests, and the resulting configuration |
 //! | `definitions` | reviews of tools' definitions: the changes that await approval, for people and programs |
 //! | `view` | one profile as one server: from catalogues to ready bytes |
 //! | `session` | the state of a client with a handshake: streams, subscriptions, open questions |

@@ -2,7 +2,7 @@
 //! still valid, because people revoke it there.
 
 use secrecy::SecretString;
-use store::grants::{StoredGrant, TokenUse};
+use store::grants::{ProfileNames, StoredGrant, TokenUse};
 
 use crate::AuthorizationServer;
 use crate::account_fault::AccountFault;
@@ -31,6 +31,8 @@ pub struct SignedIn {
     pub client: String,
     /// The time at which the token expires, in milliseconds since 1970.
     pub until_ms: u64,
+    /// The profiles for which the token is valid; `None` for all.
+    pub profiles: Option<ProfileNames>,
 }
 
 impl AuthorizationServer {
@@ -59,6 +61,7 @@ impl AuthorizationServer {
             roles: confirmation.roles,
             client: grant.client_name,
             until_ms: found.until_ms,
+            profiles: found.profiles,
         })
     }
 

@@ -219,6 +219,7 @@ mod tests {
             redirect_uri: String::new(),
             state: None,
             challenge: String::new(),
+            profiles: None,
         }
     }
 

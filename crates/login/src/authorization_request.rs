@@ -4,8 +4,11 @@
 
 use std::sync::Arc;
 
+use store::grants::ProfileNames;
+
 use crate::client_metadata::ClientMetadata;
 use crate::redirect_uri;
+use crate::resource::{RequestedResources, ResourceAt};
 
 /// The maximum length of a value, in bytes.
 const LONGEST: usize = 4096;
@@ -24,6 +27,8 @@ pub(crate) struct AuthorizationRequest {
     pub(crate) state: Option<String>,
     /// The digest of a secret that the client keeps to itself until it exchanges the code.
     pub(crate) challenge: String,
+    /// The profiles for which the client requests tokens; `None` for all.
+    pub(crate) profiles: Option<ProfileNames>,
 }
 
 /// An error that is returned to the client (OAuth 2.1, 4.1.2.1; RFC 8707, 2).
@@ -54,7 +59,7 @@ impl RequestParameters {
         self.0.iter().find(|(own, value)| own == name && !value.is_empty()).map(|(_, value)| value.as_str())
     }
 
-    fn resources(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn resources(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter(|(name, _)| name == "resource").map(|(_, value)| value.as_str())
     }
 }
@@ -77,14 +82,14 @@ pub(crate) fn return_address(
     }
 }
 
-/// Checks the rest of a request; `base` is the public address of the resource.
+/// Checks the rest of a request; `base` is the public address of the gateway.
 ///
 /// # Errors
 /// Returns the error for the client.
 pub(crate) fn checked(
     parameters: &RequestParameters,
     (client, redirect_uri): (Arc<ClientMetadata>, String),
-    base: &str,
+    (base, at): (&str, ResourceAt<'_>),
 ) -> Result<AuthorizationRequest, ReturnedError> {
     if parameters.get("response_type") != Some("code") {
         return Err(ReturnedError("unsupported_response_type", "only response_type=code is supported"));
@@ -95,36 +100,14 @@ pub(crate) fn checked(
     if !is_digest || parameters.get("code_challenge_method") != Some("S256") {
         return Err(ReturnedError("invalid_request", "PKCE with code_challenge_method=S256 is required"));
     }
-    if !parameters.resources().all(|resource| is_ours(resource, base)) {
-        return Err(ReturnedError("invalid_target", "this resource is not served here"));
-    }
+    let resources = RequestedResources::read(parameters, base, at)?;
     Ok(AuthorizationRequest {
         client,
         redirect_uri,
         state: parameters.get("state").map(str::to_owned),
         challenge: challenge.to_owned(),
+        profiles: resources.granted(),
     })
-}
-
-/// Returns true if a resource is at or below the public address.
-fn is_ours(resource: &str, base: &str) -> bool {
-    let (Some(asked), Some(own)) = (parts(resource), parts(base)) else { return false };
-    asked.0 == own.0 && asked.1.strip_prefix(own.1.trim_end_matches('/')).is_some_and(is_rest)
-}
-
-/// Splits an address into its origin, in lower case, and its path.
-fn parts(url: &str) -> Option<(String, &str)> {
-    let (scheme, rest) = url.split_once("://")?;
-    let end = rest.find('/').unwrap_or(rest.len());
-    let (authority, path) = rest.split_at(end);
-    let path = path.split(['?', '#']).next().unwrap_or_default();
-    let default = if scheme.eq_ignore_ascii_case("https") { ":443" } else { ":80" };
-    let authority = authority.strip_suffix(default).unwrap_or(authority);
-    Some((format!("{scheme}://{authority}").to_ascii_lowercase(), path))
-}
-
-fn is_rest(rest: &str) -> bool {
-    rest.is_empty() || rest.starts_with('/')
 }
 
 impl AuthorizationRequest {
@@ -144,6 +127,7 @@ pub(crate) fn answer(uri: &str, state: Option<&str>, issuer: &str, parameters: &
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resource::Resource;
 
     const BASE: &str = "https://mcp.example.com";
     const GOOD: &str = "response_type=code&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256";
@@ -157,15 +141,17 @@ mod tests {
         checked(
             &parameters,
             (Arc::new(client(&["https://a.example/"])), "https://a.example/?x=1".to_owned()),
-            BASE,
+            (BASE, &|path| path.strip_prefix("/mcp/").map(|name| Resource::Profile(name.to_owned()))),
         )
     }
 
     #[test]
     fn a_sound_request_is_read() {
         let request =
-            asked(&format!("{GOOD}&state=a%26b&resource=https%3A%2F%2FMCP.example.com%3A443%2Fmcp")).unwrap();
+            asked(&format!("{GOOD}&state=a%26b&resource=https%3A%2F%2FMCP.example.com%3A443%2Fmcp%2Fblog"))
+                .unwrap();
         assert_eq!(request.state.as_deref(), Some("a&b"));
+        assert_eq!(request.profiles, Some(ProfileNames::new(["blog"])));
         let answer = request.answer(BASE, &[("code", "c")]);
         assert_eq!(answer, "https://a.example/?x=1&code=c&state=a%26b&iss=https%3A%2F%2Fmcp.example.com");
     }
@@ -177,15 +163,9 @@ mod tests {
         assert_eq!(code(&GOOD.replace("=code&", "=token&")), "unsupported_response_type");
         assert_eq!(code(&GOOD.replace("S256", "plain")), "invalid_request");
         assert_eq!(code(&GOOD.replace("cM&", "c&")), "invalid_request");
-        for other in [
-            "https://other.example/mcp",
-            "http://mcp.example.com/mcp",
-            "https://mcp.example.com.evil.example/",
-            "mcp",
-        ] {
-            assert_eq!(code(&format!("{GOOD}&resource={other}")), "invalid_target", "{other}");
-        }
-        assert!(asked(&format!("{GOOD}&resource={BASE}&resource={BASE}/mcp/blog")).is_ok());
+        assert_eq!(code(&format!("{GOOD}&resource=https://other.example/mcp/blog")), "invalid_target");
+        assert_eq!(code(&format!("{GOOD}&resource={BASE}/mcp/a&resource={BASE}/other")), "invalid_target");
+        assert_eq!(asked(GOOD).unwrap().profiles, None);
     }
 
     #[test]

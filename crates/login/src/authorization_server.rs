@@ -145,6 +145,11 @@ impl AuthorizationServer {
         SiteAddress::typed(site, rules).is_ok()
     }
 
+    /// Returns true if addresses that people or clients name may have this port.
+    pub(crate) fn allows_port(&self, port: u16) -> bool {
+        self.settings.private_sites || self.settings.ports.contains(&u32::from(port))
+    }
+
     /// Returns true if the configuration names this site.
     pub(crate) fn is_configured(&self, site: &str) -> bool {
         let is_it = |own: &String| SiteAddress::configured(own).is_some_and(|own| own.as_str() == site);

@@ -24,14 +24,15 @@ const MOST: usize = 256;
 #[derive(Debug, Default)]
 pub(crate) struct ClientDocuments(Mutex<HashMap<String, (Arc<ClientMetadata>, Instant)>>);
 
-/// Returns true if a client's id is the address of a document: an `https` URL with a path and the default port.
-pub(crate) fn is_address(client_id: &str) -> bool {
+/// Returns true if a client's id is the address of a document: an `https` URL with a path, at a port that `may` have a
+/// document.
+pub(crate) fn is_address(client_id: &str, may: impl Fn(u16) -> bool) -> bool {
     let Ok(url) = client_id.parse::<Uri>() else { return false };
     let has_user = url.authority().is_some_and(|authority| authority.as_str().contains('@'));
     let walks = url.path().split('/').any(|part| matches!(part, "." | ".."));
     let port = url.port_u16().unwrap_or(443);
     url.scheme_str() == Some("https")
-        && port == 443
+        && (port == 443 || may(port))
         && url.path().len() > 1
         && !has_user
         && !walks
@@ -79,8 +80,8 @@ fn read(address: &str, body: &[u8]) -> Result<ClientMetadata, String> {
     if client.client_id != address {
         return Err(format!("the document at {address} describes another client"));
     }
-    if client.token_endpoint_auth_method.as_deref().is_some_and(|method| method != "none") {
-        return Err(format!("the client at {address} wants to authenticate with a method other than `none`"));
+    if !client.may_be_public() {
+        return Err(format!("the client at {address} does not support the authentication method `none`"));
     }
     client.checked().map_err(|fault| format!("the document at {address}: {fault}"))
 }
@@ -93,7 +94,9 @@ mod tests {
 
     #[test]
     fn an_id_is_an_address_only_if_it_can_be_one() {
+        let is_address = |id: &str| is_address(id, |port| port == 8443);
         assert!(is_address("https://claude.ai/oauth/client.json"));
+        assert!(is_address("https://claude.ai:8443/oauth/client.json"));
         for other in [
             "https://claude.ai",
             "https://claude.ai/",
@@ -119,6 +122,10 @@ mod tests {
         assert!(read(address, document(address, "none").as_bytes()).is_ok());
         assert!(read(address, document("https://other.example/client", "none").as_bytes()).is_err());
         assert!(read(address, document(address, "private_key_jwt").as_bytes()).is_err());
+        let mut both: serde_json::Value =
+            serde_json::from_str(&document(address, "private_key_jwt")).unwrap();
+        both["token_endpoint_auth_methods_supported"] = json!(["none", "private_key_jwt"]);
+        assert!(read(address, both.to_string().as_bytes()).is_ok(), "a client that can do without is served");
         assert!(read(address, b"<html>").is_err());
     }
 }

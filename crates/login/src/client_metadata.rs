@@ -22,6 +22,10 @@ pub(crate) struct ClientMetadata {
     pub(crate) redirect_uris: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) token_endpoint_auth_method: Option<String>,
+    /// All methods with which the client can authenticate. A document is published for all servers, and a server that
+    /// supports only some of these methods uses one of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) token_endpoint_auth_methods_supported: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) grant_types: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,9 +60,17 @@ impl ClientMetadata {
         }
         // Nothing that is not used is kept: anybody may send long lists.
         (self.grant_types, self.response_types) = (None, None);
+        self.token_endpoint_auth_methods_supported = None;
         let name = self.client_name.map(|name| visible(&name).chars().take(LONGEST_NAME).collect::<String>());
         self.client_name = name.filter(|name| !name.is_empty());
         Ok(self)
+    }
+
+    /// Returns true if the client can do without authentication, which a client has to do here.
+    pub(crate) fn may_be_public(&self) -> bool {
+        let is_none = |method: &str| method == "none";
+        self.token_endpoint_auth_method.as_deref().is_none_or(is_none)
+            || self.token_endpoint_auth_methods_supported.iter().flatten().any(|method| is_none(method))
     }
 
     /// Returns true if the browser may be sent to this address.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use secrecy::{ExposeSecret as _, SecretString};
+use store::grants::ProfileNames;
 use tokio::time::Instant;
 
 use crate::random::{self, NoEntropy};
@@ -20,11 +21,18 @@ const MOST: usize = 4096;
 #[derive(Debug)]
 struct Code {
     grant: String,
+    profiles: Option<ProfileNames>,
     client: String,
     redirect_uri: String,
     challenge: String,
     made: Instant,
     is_spent: bool,
+}
+
+/// The grant of a new code, and the profiles for which the grant's tokens are valid.
+pub(crate) struct GrantCode<'a> {
+    pub(crate) grant: &'a str,
+    pub(crate) profiles: Option<ProfileNames>,
 }
 
 /// All codes.
@@ -44,8 +52,8 @@ pub(crate) struct CodeProof<'a> {
 /// The outcome of an exchange.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Exchanged {
-    /// The grant of the code.
-    Grant(String),
+    /// The grant of the code, and the profiles for which the grant's tokens are valid.
+    Grant(String, Option<ProfileNames>),
     /// The code was used before. Somebody else also has it, so the grant has to end.
     Twice(String),
     /// The code is unknown or expired, or the proof is wrong.
@@ -59,7 +67,7 @@ impl Codes {
     /// Fails if the operating system's random number generator fails.
     pub(crate) fn make(
         &mut self,
-        grant: &str,
+        GrantCode { grant, profiles }: GrantCode<'_>,
         (client, redirect_uri, challenge): (&str, &str, &str),
         process: u32,
     ) -> Result<SecretString, NoEntropy> {
@@ -72,6 +80,7 @@ impl Codes {
         }
         let code = Code {
             grant: grant.to_owned(),
+            profiles,
             client: client.to_owned(),
             redirect_uri: redirect_uri.to_owned(),
             challenge: challenge.to_owned(),
@@ -99,7 +108,11 @@ impl Codes {
                 &SecretString::from(code.challenge.clone()),
                 &random::challenge_of(proof.verifier),
             );
-        if is_proven { Exchanged::Grant(code.grant.clone()) } else { Exchanged::Invalid }
+        if is_proven {
+            Exchanged::Grant(code.grant.clone(), code.profiles.clone())
+        } else {
+            Exchanged::Invalid
+        }
     }
 }
 
@@ -112,7 +125,11 @@ mod tests {
     const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
     fn made(codes: &mut Codes) -> String {
-        codes.make("g", ("c", "https://a.example/", CHALLENGE), 0).unwrap().expose_secret().to_owned()
+        codes
+            .make(GrantCode { grant: "g", profiles: None }, ("c", "https://a.example/", CHALLENGE), 0)
+            .unwrap()
+            .expose_secret()
+            .to_owned()
     }
 
     fn proof(code: &str) -> CodeProof<'_> {
@@ -123,7 +140,7 @@ mod tests {
     async fn a_code_is_exchanged_once() {
         let mut codes = Codes::default();
         let code = made(&mut codes);
-        assert_eq!(codes.exchange(proof(&code)), Exchanged::Grant("g".to_owned()));
+        assert_eq!(codes.exchange(proof(&code)), Exchanged::Grant("g".to_owned(), None));
         assert_eq!(codes.exchange(proof(&code)), Exchanged::Twice("g".to_owned()));
         assert_eq!(codes.exchange(proof("other")), Exchanged::Invalid);
         let late = made(&mut codes);
@@ -148,7 +165,7 @@ mod tests {
         let without = CodeProof { redirect_uri: None, ..proof(&code) };
         assert_eq!(
             codes.exchange(without),
-            Exchanged::Grant("g".to_owned()),
+            Exchanged::Grant("g".to_owned(), None),
             "another client spends no code"
         );
     }

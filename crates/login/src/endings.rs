@@ -172,7 +172,7 @@ impl AuthorizationServer {
         self.delete_abandoned().await;
     }
 
-    /// Ends the grants that were used at no gateway for too long.
+    /// Ends the grants that no gateway has used for too long.
     async fn swept_together(&self, before_ms: u64, now_ms: u64) -> Result<(), String> {
         if self.shared.get().is_none() {
             return Ok(());

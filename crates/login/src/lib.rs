@@ -11,6 +11,7 @@
 //! | `client_metadata`, `redirect_uri` | clients, and where a browser may be sent back to |
 //! | `client_document`, `registration` | clients that publish their metadata, and clients that register (RFC 7591) |
 //! | `authorization_request` | the request with which a client sends a browser here (RFC 6749, 4.1.1; RFC 7636) |
+//! | `resource` | the part of the gateway for which a client requests tokens (RFC 8707) |
 //! | `attempts` | sign-ins that are under way, each bound to one browser; accounts whose sign-in was not finished |
 //! | `signing_in` | the path of a browser: our page, the site's page, back to the client |
 //! | `site_address`, `site` | the site: its address, its approval page, its account, its password |
@@ -44,6 +45,7 @@ mod random;
 mod redirect_uri;
 mod registration;
 mod request_limit;
+mod resource;
 mod response;
 mod routes;
 mod shared;
@@ -56,6 +58,7 @@ pub use account_fault::AccountFault;
 pub use accounts::SignedIn;
 pub use authorization_server::AuthorizationServer;
 pub use endings::ListedGrant;
+pub use resource::{Resource, ResourceAt};
 pub use routes::EndpointRequest;
 pub use shared::{SharedSignIns, SharedText, Sharing};
 pub use tokens::is_access_token;

@@ -44,8 +44,8 @@ pub(crate) fn question(
     error: Option<&str>,
 ) -> Reply {
     let client = &request.client;
-    let publisher =
-        client_document::is_address(&client.client_id).then(|| redirect_uri::shown(&client.client_id));
+    let publisher = client_document::is_address(&client.client_id, |_| true)
+        .then(|| redirect_uri::shown(&client.client_id));
     let body = html! {
         h1 { "Connect " (client.name()) " to WordPress" }
         @if let Some(error) = error { p.error role="alert" { (error) } }

@@ -13,6 +13,7 @@ use crate::metadata;
 use crate::page;
 use crate::random;
 use crate::registration;
+use crate::resource::ResourceAt;
 use crate::response::{self, Reply};
 use crate::signing_in::{self, Browser};
 use crate::tokens;
@@ -36,6 +37,8 @@ pub struct EndpointRequest<'a> {
     pub address: IpAddr,
     /// The time, in milliseconds since 1970.
     pub now_ms: u64,
+    /// Finds the resource at a path.
+    pub resource_at: ResourceAt<'a>,
 }
 
 impl AuthorizationServer {
@@ -86,7 +89,7 @@ impl AuthorizationServer {
 
     /// Answers a request.
     pub async fn respond(&self, visit: EndpointRequest<'_>) -> Reply {
-        let EndpointRequest { method, path, query, headers, body, address, now_ms } = visit;
+        let EndpointRequest { method, path, query, headers, body, address, now_ms, resource_at } = visit;
         let is_read = path == signing_in::CALLBACK || under(path, metadata::SERVER).is_some();
         if !is_read && let Err(wait) = self.limit.count(address) {
             return response::too_many(wait);
@@ -96,7 +99,9 @@ impl AuthorizationServer {
         let browser = Browser { cookies: &cookies, address, now_ms };
         let is_get = *method == Method::GET;
         match path {
-            metadata::AUTHORIZE if is_get => Box::pin(signing_in::authorize(self, query, browser)).await,
+            metadata::AUTHORIZE if is_get => {
+                Box::pin(signing_in::authorize(self, query, browser, resource_at)).await
+            }
             signing_in::CALLBACK if is_get => signing_in::returned(self, query, browser),
             metadata::AUTHORIZE | signing_in::CALLBACK => response::only("GET"),
             metadata::TOKEN | metadata::REGISTER | metadata::REVOKE if *method != Method::POST => {
@@ -108,7 +113,7 @@ impl AuthorizationServer {
                 "invalid_request",
                 "send the parameters as application/x-www-form-urlencoded",
             ),
-            metadata::TOKEN => Box::pin(tokens::token(self, &body, now_ms)).await,
+            metadata::TOKEN => Box::pin(tokens::token(self, &body, now_ms, resource_at)).await,
             metadata::REVOKE => Box::pin(tokens::revoke(self, &body, now_ms)).await,
             _ => match path.strip_prefix(SIGN_IN) {
                 Some(entry) if is_get => Box::pin(signing_in::finish(self, entry, browser)).await,

@@ -18,10 +18,12 @@ use crate::authorization_request::{
 };
 use crate::client_document;
 use crate::client_metadata::{ClientMetadata, visible};
+use crate::codes::GrantCode;
 use crate::page::{self, SiteChoice};
 use crate::random;
 use crate::redirect_uri;
 use crate::registration;
+use crate::resource::ResourceAt;
 use crate::response::{self, Reply};
 use crate::site::{NotConfirmed, SiteAccount, SiteFault, SiteIndex};
 
@@ -42,7 +44,12 @@ pub(crate) struct Browser<'a> {
 }
 
 /// Handles a browser that comes from a client.
-pub(crate) async fn authorize(server: &AuthorizationServer, query: &str, browser: Browser<'_>) -> Reply {
+pub(crate) async fn authorize(
+    server: &AuthorizationServer,
+    query: &str,
+    browser: Browser<'_>,
+    resource_at: ResourceAt<'_>,
+) -> Reply {
     let refuse = |why: &str| page::message(StatusCode::BAD_REQUEST, "This sign-in cannot begin", why, None);
     let Some(base) = server.base() else { return refuse(NO_BASE) };
     let parameters = match RequestParameters::read(query) {
@@ -60,7 +67,7 @@ pub(crate) async fn authorize(server: &AuthorizationServer, query: &str, browser
         Ok(uri) => uri,
         Err(why) => return refuse(&sentence(why)),
     };
-    let request = match checked(&parameters, (client, redirect_uri.clone()), &base) {
+    let request = match checked(&parameters, (client, redirect_uri.clone()), (&base, resource_at)) {
         Ok(request) => request,
         Err(ReturnedError(code, why)) => {
             let parameters_back = [("error", code), ("error_description", why)];
@@ -91,7 +98,7 @@ async fn client_of(
     id: &str,
     now_ms: u64,
 ) -> Result<Arc<ClientMetadata>, String> {
-    if client_document::is_address(id) {
+    if client_document::is_address(id, |port| server.allows_port(port)) {
         if let Some(known) = server.documents.recent(id) {
             return Ok(known);
         }
@@ -284,7 +291,8 @@ async fn begun(
     server.confirmations.lock().note(&id, confirmed.id, confirmed.roles);
     let owner =
         (request.client.client_id.as_str(), request.redirect_uri.as_str(), request.challenge.as_str());
-    let Ok(code) = server.codes.lock().make(&id, owner, server.process()) else {
+    let granted = GrantCode { grant: &id, profiles: request.profiles.clone() };
+    let Ok(code) = server.codes.lock().make(granted, owner, server.process()) else {
         return Ok(None);
     };
     tracing::info!(site, user = confirmed.name, client = request.client.name(), "a person has signed in");
@@ -302,6 +310,7 @@ async fn stored(
     let random = random::bytes().map_err(|error| error.to_string())?;
     let (id, client, user) = (id.to_owned(), request.client.clone(), user.to_owned());
     let (site, rest, password) = (site.to_owned(), account.rest.to_owned(), account.password.clone());
+    let profiles = request.profiles.clone();
     let stored = server.grants.with(move |file| {
         let new = NewGrant {
             id: &id,
@@ -312,6 +321,7 @@ async fn stored(
             user: &user,
             password: &password,
             password_id: password_id.as_deref(),
+            profiles: profiles.as_ref(),
         };
         file.begin(&new, random, now_ms)
     });

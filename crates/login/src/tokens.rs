@@ -4,13 +4,14 @@
 use http::StatusCode;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::json;
-use store::grants::{FoundToken, NewToken, TokenUse};
+use store::grants::{FoundToken, NewToken, ProfileNames, TokenUse};
 
 use crate::AuthorizationServer;
-use crate::authorization_request::RequestParameters;
+use crate::authorization_request::{RequestParameters, ReturnedError};
 use crate::codes::{CodeProof, Exchanged};
 use crate::metadata::SCOPE;
 use crate::random;
+use crate::resource::{RequestedResources, ResourceAt};
 use crate::response::{self, Reply};
 use crate::shared::SharedUse;
 
@@ -29,21 +30,36 @@ pub fn is_access_token(token: &str) -> bool {
 }
 
 /// Answers a request for tokens.
-pub(crate) async fn token(server: &AuthorizationServer, form: &[u8], now_ms: u64) -> Reply {
+pub(crate) async fn token(
+    server: &AuthorizationServer,
+    form: &[u8],
+    now_ms: u64,
+    resource_at: ResourceAt<'_>,
+) -> Reply {
     let form = String::from_utf8_lossy(form);
     let parameters = match RequestParameters::read(&form) {
         Ok(parameters) => parameters,
         Err(why) => return bad("invalid_request", why),
     };
+    let Some(base) = server.base() else { return response::unavailable() };
+    let resources = match RequestedResources::read(&parameters, &base, resource_at) {
+        Ok(resources) => resources,
+        Err(ReturnedError(code, why)) => return bad(code, why),
+    };
     match parameters.get("grant_type") {
-        Some("authorization_code") => for_code(server, &parameters, now_ms).await,
-        Some("refresh_token") => renewed(server, &parameters, now_ms).await,
+        Some("authorization_code") => for_code(server, &parameters, resources, now_ms).await,
+        Some("refresh_token") => renewed(server, &parameters, resources, now_ms).await,
         Some(_) => bad("unsupported_grant_type", "use authorization_code or refresh_token"),
         None => bad("invalid_request", "grant_type is missing"),
     }
 }
 
-async fn for_code(server: &AuthorizationServer, parameters: &RequestParameters, now_ms: u64) -> Reply {
+async fn for_code(
+    server: &AuthorizationServer,
+    parameters: &RequestParameters,
+    resources: RequestedResources,
+    now_ms: u64,
+) -> Reply {
     let (Some(code), Some(client), Some(verifier)) =
         (parameters.get("code"), parameters.get("client_id"), parameters.get("code_verifier"))
     else {
@@ -51,8 +67,8 @@ async fn for_code(server: &AuthorizationServer, parameters: &RequestParameters, 
     };
     let proof = CodeProof { code, client, redirect_uri: parameters.get("redirect_uri"), verifier };
     let exchanged = server.codes.lock().exchange(proof);
-    let grant = match exchanged {
-        Exchanged::Grant(grant) => grant,
+    let (grant, granted) = match exchanged {
+        Exchanged::Grant(grant, profiles) => (grant, profiles),
         Exchanged::Twice(grant) => {
             tracing::warn!(grant, client, "an authorization code was used twice, so its sign-in has ended");
             let _ = server.end(&grant, now_ms).await;
@@ -60,15 +76,28 @@ async fn for_code(server: &AuthorizationServer, parameters: &RequestParameters, 
         }
         Exchanged::Invalid => return bad("invalid_grant", "this code is not valid"),
     };
-    let Ok(pair) = TokenPair::new(server, &grant, now_ms) else { return response::unavailable() };
-    let (rows, id) = (pair.rows, grant.clone());
+    let profiles = match resources.within(granted.as_ref()) {
+        Ok(profiles) => profiles,
+        Err(ReturnedError(code, why)) => {
+            // The code is used up, so the client has to start again.
+            let _ = server.end(&grant, now_ms).await;
+            return bad(code, why);
+        }
+    };
+    let Ok(pair) = TokenPair::new(server, &grant, profiles, now_ms) else { return response::unavailable() };
+    let (rows, id) = (pair.rows.clone(), grant.clone());
     if server.grants.with(move |file| file.issue(&id, &rows)).await.is_err() {
         return response::unavailable();
     }
     shared(server.tell(&grant, now_ms).await, &pair)
 }
 
-async fn renewed(server: &AuthorizationServer, parameters: &RequestParameters, now_ms: u64) -> Reply {
+async fn renewed(
+    server: &AuthorizationServer,
+    parameters: &RequestParameters,
+    resources: RequestedResources,
+    now_ms: u64,
+) -> Reply {
     let (Some(token), Some(client)) = (parameters.get("refresh_token"), parameters.get("client_id")) else {
         return bad("invalid_request", "refresh_token and client_id are required");
     };
@@ -78,10 +107,14 @@ async fn renewed(server: &AuthorizationServer, parameters: &RequestParameters, n
         Ok(None) => return invalid(),
         Err(why) => return not_shared(&why),
     };
-    let FoundToken { grant, token_use, until_ms, spent_ms } = found;
+    let FoundToken { grant, token_use, until_ms, spent_ms, .. } = found;
     if token_use != TokenUse::Refresh || until_ms <= now_ms || client != grant.client {
         return invalid();
     }
+    let profiles = match resources.within(grant.profiles.as_ref()) {
+        Ok(profiles) => profiles,
+        Err(ReturnedError(code, why)) => return bad(code, why),
+    };
     let is_late = spent_ms.is_some_and(|spent| spent + GRACE_MS < now_ms);
     let digest = random::digest_of(token);
     let shared_use = match server.spend(&digest).await {
@@ -97,8 +130,10 @@ async fn renewed(server: &AuthorizationServer, parameters: &RequestParameters, n
         let _ = server.end(&grant.id, now_ms).await;
         return invalid();
     }
-    let Ok(pair) = TokenPair::new(server, &grant.id, now_ms) else { return response::unavailable() };
-    let (rows, id) = (pair.rows, grant.id.clone());
+    let Ok(pair) = TokenPair::new(server, &grant.id, profiles, now_ms) else {
+        return response::unavailable();
+    };
+    let (rows, id) = (pair.rows.clone(), grant.id.clone());
     let renewed = server.grants.with(move |file| {
         if shared_use == SharedUse::Second && spent_ms.is_none() {
             // Another gateway has just replaced this token.
@@ -162,18 +197,25 @@ struct TokenPair {
 }
 
 impl TokenPair {
-    fn new(server: &AuthorizationServer, grant: &str, now_ms: u64) -> Result<Self, random::NoEntropy> {
+    /// Creates tokens of a grant; the access token is valid for `profiles` (`None`: for those of the grant).
+    fn new(
+        server: &AuthorizationServer,
+        grant: &str,
+        profiles: Option<ProfileNames>,
+        now_ms: u64,
+    ) -> Result<Self, random::NoEntropy> {
         let text = |mark: &str| random::text(&server.token_mark(mark, grant));
         let (access, refresh) = (text(ACCESS)?, text(REFRESH)?);
         let idle_ms = u64::try_from(server.settings.idle.as_millis()).unwrap_or(u64::MAX);
-        let row = |token: &SecretString, token_use, life_ms| NewToken {
+        let row = |token: &SecretString, token_use, life_ms, profiles| NewToken {
             digest: random::digest_of(token.expose_secret()),
             token_use,
             until_ms: now_ms.saturating_add(life_ms),
+            profiles,
         };
         let rows = [
-            row(&access, TokenUse::Access, ACCESS_MS.min(idle_ms)),
-            row(&refresh, TokenUse::Refresh, idle_ms),
+            row(&access, TokenUse::Access, ACCESS_MS.min(idle_ms), profiles),
+            row(&refresh, TokenUse::Refresh, idle_ms, None),
         ];
         Ok(Self { access, refresh, rows })
     }

@@ -48,7 +48,7 @@ pub mod woocommerce;
 pub mod wordpress;
 
 pub use demo::Demo;
-pub use passing::{FileStream, HttpBody, PassedFile};
+pub use passing::{FileStream, FileTransfer, HttpBody, PassedFile};
 pub use port::{
     ArrivingBody, HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, OpenedResponse, Pending,
     Verb,

@@ -4,6 +4,7 @@
 //! This module must not know where the file comes from, or how it is sent.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -63,11 +64,41 @@ impl PassedFile {
     }
 }
 
+/// The amount of a file that a call has passed on so far. Clones share the counts.
+#[derive(Debug, Clone, Default)]
+pub struct FileTransfer(Arc<TransferCounts>);
+
+#[derive(Debug, Default)]
+struct TransferCounts {
+    passed: AtomicU64,
+    /// The file's length; 0 if it is unknown.
+    length: AtomicU64,
+}
+
+impl FileTransfer {
+    /// Returns the number of bytes that have been passed on; 0 before the beginning.
+    pub fn passed(&self) -> u64 {
+        self.0.passed.load(Ordering::Relaxed)
+    }
+
+    /// Returns the file's length, if it is known.
+    pub fn length(&self) -> Option<u64> {
+        Some(self.0.length.load(Ordering::Relaxed)).filter(|length| *length > 0)
+    }
+
+    fn count(&self, bytes: usize, length: Option<u64>) {
+        self.0.length.store(length.unwrap_or_default(), Ordering::Relaxed);
+        self.0.passed.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+}
+
 /// A file that is arriving. Clones share the pieces, so the file can be read only once.
 #[derive(Clone)]
 pub struct FileStream {
     length: Option<u64>,
     most: u64,
+    /// Counts the bytes for the caller, if the caller wants to know.
+    transfer: Option<FileTransfer>,
     state: Arc<Mutex<FileState>>,
 }
 
@@ -89,7 +120,12 @@ impl FileStream {
     pub fn new(first: Bytes, rest: Option<Box<dyn ArrivingBody>>, length: Option<u64>, most: u64) -> Self {
         let arrived = first.len() as u64;
         let state = FileState { first, rest, arrived, is_begun: false, is_abandoned: false, reader: None };
-        Self { length, most, state: Arc::new(Mutex::new(state)) }
+        Self { length, most, transfer: None, state: Arc::new(Mutex::new(state)) }
+    }
+
+    /// Counts the bytes that are passed on in `transfer`.
+    pub(crate) fn counted(self, transfer: Option<FileTransfer>) -> Self {
+        Self { transfer, ..self }
     }
 
     /// Returns the length in bytes, if it is known.
@@ -104,7 +140,11 @@ impl FileStream {
 
     /// Returns the next piece; `None` at the end.
     pub fn poll_piece(&self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, HttpFault>>> {
-        self.state().poll_piece(self.most, cx)
+        let polled = self.state().poll_piece(self.most, cx);
+        if let (Some(transfer), Poll::Ready(Some(Ok(piece)))) = (&self.transfer, &polled) {
+            transfer.count(piece.len(), self.length);
+        }
+        polled
     }
 
     /// Stops reading the file; code that awaits a piece gets an error.

@@ -10,6 +10,8 @@ use proto::era::{Era, ServerHello, newest_handshake};
 use proto::rpc::{Frame, code, error_response, result_response};
 use secrecy::SecretString;
 
+use crate::passing::FileTransfer;
+
 /// A server that is embedded in the binary.
 pub trait NativeServer: Send + Sync {
     /// The server's introduction in `era`.
@@ -45,12 +47,14 @@ pub struct NativeCall<'a> {
     /// True if the dialect of the client's endpoint documents the form of failures, and reads the kind of a failure
     /// from an error. False in endpoints of MCP itself, where a model reads failures of a tool as results.
     pub documented: bool,
+    /// Counts the bytes of a file that the call passes on; `None` if nobody wants to know.
+    pub transfer: Option<&'a FileTransfer>,
 }
 
 impl<'a> NativeCall<'a> {
     /// A request without mapped values.
     pub fn new(request: &'a Frame, era: &'static Era) -> Self {
-        Self { request, era, mapped: None, documented: false }
+        Self { request, era, mapped: None, documented: false, transfer: None }
     }
 }
 

@@ -69,7 +69,7 @@ async fn a_gateway_that_lists_itself_lists_every_tool_twice() {
     let own = one.url();
     one.to(&[("demo", demo), ("again", &own)]).await;
     one.shows(&["demo", "again__demo"]).await;
-    // Each change of the list makes the gateway fetch its own list again.
+    // Each change to the list makes the gateway fetch its own list again.
     one.to(&[("demo", demo), ("again", &own), ("more", demo)]).await;
     one.shows(&["demo", "again__demo", "again__more", "more"]).await;
     let session = Legacy::open(one.gateway.http()).await;

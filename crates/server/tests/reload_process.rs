@@ -51,7 +51,7 @@ impl Place {
 
     /// Its address after this number of changes.
     async fn address(&self, number: usize) -> Http {
-        let words = "listening at another address";
+        let words = "listening on another address";
         self.gateway.log().has_times(words, number).await;
         let log = self.gateway.log().text();
         let line = log.lines().filter(|line| line.contains(words)).nth(number - 1).expect("a line");

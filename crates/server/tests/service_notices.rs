@@ -15,7 +15,7 @@ use tokio::net::UnixDatagram;
 
 const DEMO: &str = "mcpServers: { demo: { native: demo } }\n";
 
-/// Listens at an address, and becomes the program that follows, which gets the socket as its first one.
+/// Listens on an address, and becomes the program that follows, which gets the socket as its first one.
 const LISTENS: &str = "
 import os, socket, sys
 listening = socket.socket()
@@ -56,7 +56,7 @@ async fn notices_tell_of_the_start_the_life_and_the_stop() {
     let gateway = Gateway::start_with(&Start { config: DEMO, env: &env, ..Start::default() }).await;
     let mut messages = vec![told(&receiver).await, told(&receiver).await, told(&receiver).await];
     let ready = messages.iter().find(|message| message.contains("READY=1")).expect("ready");
-    assert!(ready.contains(&format!("STATUS=listening at {}", gateway.http().address)), "{messages:?}");
+    assert!(ready.contains(&format!("STATUS=listening on {}", gateway.http().address)), "{messages:?}");
     assert!(messages.iter().filter(|message| message.contains("WATCHDOG=1")).count() >= 2, "{messages:?}");
     gateway.signal(Signal::TERM);
     while !messages.last().is_some_and(|message| message.contains("STOPPING=1")) {

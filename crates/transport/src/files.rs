@@ -12,7 +12,7 @@ static STARTED_WITH: OnceLock<Rlimit> = OnceLock::new();
 
 /// The limit of open files, before and after it was raised; `None` means unlimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Raised {
+pub struct OpenFileLimits {
     /// The previous limit.
     pub from: Option<u64>,
     /// The current limit.
@@ -23,14 +23,14 @@ pub struct Raised {
 ///
 /// # Errors
 /// Returns the system's error; the limit is then unchanged.
-pub fn raise() -> io::Result<Raised> {
+pub fn raise() -> io::Result<OpenFileLimits> {
     let limit = getrlimit(Resource::Nofile);
     if limit.current != limit.maximum {
         setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit })?;
         // Only the first call stores the limit with which this process was started.
         let _ = STARTED_WITH.set(limit);
     }
-    Ok(Raised { from: limit.current, to: limit.maximum })
+    Ok(OpenFileLimits { from: limit.current, to: limit.maximum })
 }
 
 /// Returns the limit for children, if it differs from that of this process.

@@ -48,7 +48,7 @@ fn files(tls: &ClientTls) -> TlsFiles {
 }
 
 /// Returns warnings about the routes to a configuration's servers: unusable files, keys that other users can read,
-/// and environment variables that name no usable proxy. This function blocks.
+/// and environment variables that do not name a usable proxy. This function blocks.
 pub fn warnings(config: &Config) -> Vec<String> {
     let mut warnings: Vec<String> = environment_proxies()
         .unusable()

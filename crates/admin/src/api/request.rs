@@ -19,7 +19,7 @@ use gateway::process::Shard;
 /// The entry point at which a request arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Door {
-    /// An address that the gateway listens at.
+    /// An address that the gateway listens on.
     Network,
     /// The control socket: the caller is the user that runs the gateway.
     ControlSocket,

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 #[derive(Debug)]
 pub(super) struct CarriedNotice(Mutex<NoticeState>);
 
-/// The change of the browser's cookie.
+/// The change to the browser's cookie.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NoticeChange {
     /// The cookie stays as it is.
@@ -44,7 +44,7 @@ impl CarriedNotice {
         self.0.lock().change = NoticeChange::Set(notice);
     }
 
-    /// Returns the change of the browser's cookie.
+    /// Returns the change to the browser's cookie.
     pub(super) fn change(self) -> NoticeChange {
         self.0.into_inner().change
     }

@@ -16,7 +16,7 @@ pub(super) enum CookieKind {
 }
 
 /// Returns the name of a cookie. Browsers accept a cookie with the prefix `__Host-` only over https, only from
-/// this host, and send it to no other host.
+/// this host, and do not send it to any other host.
 fn name(kind: CookieKind, transport: Transport) -> &'static str {
     match (kind, transport) {
         (CookieKind::Session, Transport::Https) => "__Host-dragoman-admin",

@@ -1,4 +1,4 @@
-//! Events as they happen: recorded calls, changes of servers' states, and figures. If there are too many calls, or if a reader is too
+//! Events as they happen: recorded calls, changes in servers' states, and figures. If there are too many calls, or if a reader is too
 //! slow, the reader learns how many calls were left out. This module must not know how events are sent.
 
 use std::collections::HashMap;

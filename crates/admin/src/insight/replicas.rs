@@ -87,7 +87,7 @@ pub(crate) fn replicas(shard: &Arc<Shard>) -> Result<ReplicaList, Refusal> {
     Ok(ReplicaList { store: StoreConnection::of(cluster), replicas: listed.collect() })
 }
 
-/// Returns the findings that an operator should look at: the store cannot be used, or changes of another gateway are not in
+/// Returns the findings that an operator should look at: the store cannot be used, or changes from another gateway are not in
 /// force here.
 pub(super) fn findings(shard: &Shard) -> impl Iterator<Item = HealthFinding> {
     let unfit = shard.gateway.process.unfit_changes.lock().as_ref().map(|why| HealthFinding {

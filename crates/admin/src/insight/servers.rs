@@ -97,7 +97,7 @@ pub(crate) struct ServerStatuses {
     pub(crate) statuses: Vec<ServerStatus>,
 }
 
-/// The last changes of a server's state, newest first.
+/// The last changes in a server's state, newest first.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ServerHistory {
@@ -105,7 +105,7 @@ pub(crate) struct ServerHistory {
     pub(crate) changes: Vec<StateChange>,
 }
 
-/// A change of a server's state.
+/// A change in a server's state.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StateChange {
@@ -202,7 +202,7 @@ fn of(shard: &Shard, upstream: &Upstream, name: &str) -> ServerStatus {
     }
 }
 
-/// Returns the last changes of a server's state, newest first.
+/// Returns the last changes in a server's state, newest first.
 pub(crate) fn history(shard: &Arc<Shard>, name: &str) -> ServerHistory {
     let spec = shard.gateway.snapshot.upstreams.iter().find(|spec| &*spec.name == name);
     let changes = spec.map(|spec| shard.view.state.upstreams.get(spec.id).server.health.history());

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::dialect_rows::{CellKind, Channel, Choice, Column, Dialect};
 
-/// The start of a variable, which may replace a value.
+/// The pattern of a text that contains a variable such as `${NAME}`, which may stand for any value.
 const VARIABLE: &str = "\\$\\{";
 
 /// A dialect, written as a `base` and the differences from that base.

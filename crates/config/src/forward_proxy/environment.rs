@@ -14,10 +14,10 @@ pub struct EnvironmentProxies {
     exempt: ProxyExemptions,
 }
 
-/// A variable that names no usable proxy. Requests to which the variable applies fail, because the person who set it did not
+/// A variable that does not name a usable proxy. Requests to which the variable applies fail, because the person who set it did not
 /// want them to be sent without a proxy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the environment variable {variable} names no usable proxy: {fault}")]
+#[error("the environment variable {variable} does not name a usable proxy: {fault}")]
 pub struct UnusableProxy {
     /// The variable.
     pub variable: &'static str,
@@ -51,7 +51,7 @@ impl EnvironmentProxies {
     /// The proxy for requests to this host; `None` if they need none. Hosts on this machine never need one.
     ///
     /// # Errors
-    /// Returns the variable that names no usable proxy.
+    /// Returns the variable that does not name a usable proxy.
     pub fn choose(
         &self,
         is_secure: bool,
@@ -72,7 +72,7 @@ impl EnvironmentProxies {
         [&self.http, &self.https].into_iter().flatten().flatten().map(|proxy| &**proxy)
     }
 
-    /// The variables that name no usable proxy.
+    /// The variables that do not name a usable proxy.
     pub fn unusable(&self) -> Vec<UnusableProxy> {
         let mut all = Vec::new();
         for one in [&self.http, &self.https].into_iter().flatten().filter_map(|named| named.as_ref().err()) {

@@ -21,7 +21,7 @@ use crate::values::check::Flaw;
 use crate::values::text::Text;
 
 section! {
-    /// The changes of a profile to one tool.
+    /// A profile's changes to one tool.
     pub struct ToolOverride: "a mapping with `name`, `title`, `description`, `icons`, `annotations`, `arguments`, `timeout`, `atOnce` or `cache`" [
         /// The name that clients see, instead of the name from `names` and `rename`.
         "name" name: Option<String> = Maybe(new_name()), absent "the name from `names` and `rename`";
@@ -60,7 +60,7 @@ section! {
 }
 
 section! {
-    /// The changes of a profile to one prompt.
+    /// A profile's changes to one prompt.
     pub struct PromptOverride: "a mapping with `title`, `description` or `icons`" [
         /// The title that clients display instead of the name.
         "title" title: Option<Text> = Maybe(any_text("a string")), absent "the server's";
@@ -72,7 +72,7 @@ section! {
 }
 
 section! {
-    /// The changes of a profile to one argument of a tool.
+    /// A profile's changes to one argument of a tool.
     pub struct ArgumentOverride: "a mapping with `value`, `hidden` or `description`" [
         /// The value that every call gets. Clients can neither see nor set the argument.
         "value" value: Option<Text> = Maybe(AnyJson), absent "set by the client";

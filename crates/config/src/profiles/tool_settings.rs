@@ -1,4 +1,4 @@
-//! The changes of a profile to individual tools, from its configuration and from settings made at run time. This module must not
+//! A profile's changes to individual tools, from its configuration and from settings made at run time. This module must not
 //! know how the settings are stored.
 
 use std::time::Duration;

@@ -60,7 +60,7 @@ section! {
             absent "Dragoman registers itself";
         /// The client's secret, if there is one. This key requires `issuer`.
         "clientSecret" client_secret: Option<Text> = Maybe(Secret("the client's secret as a string", visible));
-        /// The issuer URL of the authorization server that knows the client. Users and the secret are sent to no other
+        /// The issuer URL of the authorization server that knows the client. Users and the secret are not sent to any other
         /// authorization server.
         "issuer" issuer: Option<String> = Maybe(Parsed("a URL", site)), absent "the authorization server that the server advertises";
         /// Uses a redirect URI for this client's issuer alone instead of `/oauth/callback`. This is required if clients are

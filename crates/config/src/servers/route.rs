@@ -81,7 +81,7 @@ section! {
                 (None, Some(_)) => ("key", "cert"),
                 (None, None) if sound && self.ca.is_none() => {
                     let help = "write ca: FILE, or cert: FILE and key: FILE, or remove `tls`";
-                    reader.fault(&entry.key_at, "`tls` names no file", help);
+                    reader.fault(&entry.key_at, "`tls` does not name a file", help);
                     return;
                 }
                 _ => return,

@@ -242,7 +242,7 @@ fn file(inside: &str, path: &str, lookup: &Lookup<'_>) -> Result<String, Gap> {
     };
     if path.is_empty() {
         let help = "write the path: ${file:/run/secrets/token}".to_owned();
-        return Err(gap("`${file:}` names no file".to_owned(), help, false));
+        return Err(gap("`${file:}` does not name a file".to_owned(), help, false));
     }
     let mut content = (lookup.file)(path).map_err(|reason| {
         let help = format!("create `{path}`, make it readable for Dragoman, or correct the path");

@@ -250,7 +250,7 @@ const VARIABLES: &[(&str, &[&str])] = &[
             r"2:28 mcpServers.a.args[0] [${input:api-key}] `${input:api-key}` is not a valid reference => Dragoman cannot ask for `api-key` as an editor does: write ${API_KEY} and set that variable",
             r"2:48 mcpServers.a.args[1] [${a b}] `${a b}` is not a valid reference => write ${NAME}, ${NAME:-value} or ${file:path}, not nested; write $${ for `${` itself",
             r"2:58 mcpServers.a.args[2] [${X] `${` has no `}` => add the `}`, or write $${ for the characters `${` themselves",
-            r"2:65 mcpServers.a.args[3] [${file:}] `${file:}` names no file => write the path: ${file:/run/secrets/token}",
+            r"2:65 mcpServers.a.args[3] [${file:}] `${file:}` does not name a file => write the path: ${file:/run/secrets/token}",
             r"2:77 mcpServers.a.args[4] [${file:/gone}] the file `/gone` cannot be read: no such file => create `/gone`, make it readable for Dragoman, or correct the path",
         ],
     ),

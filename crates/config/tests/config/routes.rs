@@ -67,7 +67,7 @@ const FAULTS: &[(&str, &[&str])] = &[
         &[
             "1:49 mcpServers.a.proxy [true] this is not the URL of a usable proxy: it has no scheme => write it like \
              http://proxy.example.com:3128, or write `none`",
-            "1:55 mcpServers.a.tls [tls] `tls` names no file => write ca: FILE, or cert: FILE and key: FILE, or remove `tls`",
+            "1:55 mcpServers.a.tls [tls] `tls` does not name a file => write ca: FILE, or cert: FILE and key: FILE, or remove `tls`",
         ],
     ),
     (

@@ -11,7 +11,7 @@ use dragoman_engine::exchange::{
     Binding, Dispatch, Event, Exchange, ExchangeAnswer, Headers, Sealer, Start, Step, Timeouts, dispatch,
 };
 use dragoman_engine::tasks::TaskIds;
-use proto::era::{Era, Mirrored, ServerHello, Spoken, V2025_11_25, V2026_07_28, detect, read_envelope};
+use proto::era::{Era, EraEvidence, Mirrored, ServerHello, V2025_11_25, V2026_07_28, detect, read_envelope};
 use proto::rpc::{Frame, FrameLimits, Message};
 
 const SERVER_INFO: &str = r#"{"name":"dragoman","version":"1.0.0"}"#;
@@ -80,7 +80,7 @@ impl Call {
         let limits = FrameLimits::default();
         let Ok(Message::Single(frame)) = Message::parse(self.request, limits) else { panic!("no message") };
         let spoken = detect(&frame, Some(era.version)).expect("an era");
-        if spoken == Spoken::Stateless {
+        if spoken == EraEvidence::Stateless {
             let headers =
                 Mirrored { version: header(era.version), method: header("tools/call"), name: header(NAME) };
             assert_eq!(read_envelope(&frame, Some(headers)).expect("an envelope").era, era);
@@ -100,7 +100,7 @@ impl Call {
             key: KEY,
             binding: BINDING,
             sealer: &NoSeal,
-            headers: (spoken == Spoken::Stateless).then_some(&NoHeaders as &dyn Headers),
+            headers: (spoken == EraEvidence::Stateless).then_some(&NoHeaders as &dyn Headers),
             timeouts: TIMEOUTS,
             server_info: SERVER_INFO,
             trace: None,

@@ -30,7 +30,7 @@ pub enum Decision {
     /// The asker may use the target.
     Allowed,
     /// The asker may not use the target, which appears not to exist.
-    Denied(Why),
+    Denied(DenialReason),
 }
 
 impl Decision {
@@ -42,7 +42,7 @@ impl Decision {
 
 /// The reason for a denial; for the log, not for clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
+pub enum DenialReason {
     /// The credentials are not valid for the profile.
     Profile,
     /// The rule with this number, counted from 0, denies the target.
@@ -236,7 +236,7 @@ impl Rules {
     /// determines the lists.
     pub fn decide(&self, asker: &Asker<'_>, target: &AccessTarget<'_>) -> Decision {
         if !asker.principal.may_enter(target.profile) {
-            return Decision::Denied(Why::Profile);
+            return Decision::Denied(DenialReason::Profile);
         }
         self.judge(target, |number| is_about(&self.rules[number], asker))
     }
@@ -244,7 +244,7 @@ impl Rules {
     /// Decides for askers of a class.
     pub fn decide_as(&self, class: &Class, target: &AccessTarget<'_>) -> Decision {
         if !class.may_enter(target.profile) {
-            return Decision::Denied(Why::Profile);
+            return Decision::Denied(DenialReason::Profile);
         }
         self.judge(target, |number| class.is_under(number))
     }
@@ -253,8 +253,8 @@ impl Rules {
     pub fn explain(&self, asker: &Asker<'_>, target: &AccessTarget<'_>) -> Explained {
         let decision = self.decide(asker, target);
         let rule = match decision {
-            Decision::Denied(Why::Rule(rule)) => Some(rule),
-            Decision::Denied(Why::Profile | Why::NotAllowed) => None,
+            Decision::Denied(DenialReason::Rule(rule)) => Some(rule),
+            Decision::Denied(DenialReason::Profile | DenialReason::NotAllowed) => None,
             // If a rule without the others still allows the target, it is a reason for the decision.
             Decision::Allowed => {
                 let allows = |rule: &AccessRule| {
@@ -290,10 +290,10 @@ impl Rules {
         for (number, rule) in speaking(Effect::Deny).filter(|(number, _)| about(*number)) {
             let conditions = &rule.when.arguments;
             match target.arguments {
-                _ if conditions.is_empty() => return Decision::Denied(Why::Rule(number)),
+                _ if conditions.is_empty() => return Decision::Denied(DenialReason::Rule(number)),
                 CallArguments::Any => denying.push(conditions),
                 CallArguments::These(these) if hold(conditions, these, Effect::Deny) => {
-                    return Decision::Denied(Why::Rule(number));
+                    return Decision::Denied(DenialReason::Rule(number));
                 }
                 CallArguments::These(_) => {}
             }
@@ -307,7 +307,7 @@ impl Rules {
         if !self.closed || speaking(Effect::Allow).any(|(number, rule)| about(number) && allows(rule)) {
             return Decision::Allowed;
         }
-        Decision::Denied(Why::NotAllowed)
+        Decision::Denied(DenialReason::NotAllowed)
     }
 }
 

@@ -72,7 +72,10 @@ fn what_is_denied_stays_denied_and_the_rest_is_open() {
     );
     let page = AccessTarget::listed("default", "blog", ListKind::Resources, "blog://1");
     assert!(may(&rules, &ann, &page) && !may(&rules, &bob, &page));
-    assert_eq!(rules.decide(&asker(&ann), &tool("docs", "docs__delete")), Decision::Denied(Why::Rule(0)));
+    assert_eq!(
+        rules.decide(&asker(&ann), &tool("docs", "docs__delete")),
+        Decision::Denied(DenialReason::Rule(0))
+    );
 }
 
 #[test]
@@ -84,7 +87,10 @@ fn one_rule_that_allows_closes_the_rest() {
         !may(&rules, &ann, &tool("docs", "docs__secret")) && !may(&rules, &ann, &tool("blog", "blog__read"))
     );
     assert!(!may(&rules, &bob, &tool("docs", "docs__read")));
-    assert_eq!(rules.decide(&asker(&bob), &tool("docs", "docs__read")), Decision::Denied(Why::NotAllowed));
+    assert_eq!(
+        rules.decide(&asker(&bob), &tool("docs", "docs__read")),
+        Decision::Denied(DenialReason::NotAllowed)
+    );
     let opens = |who: &Principal| rules.opens(&rules.class(&asker(who)), "default");
     assert!(opens(&ann) && !opens(&bob));
 }

@@ -67,7 +67,7 @@ pub struct ViewSpec<'a> {
     pub personal: bool,
 }
 
-/// The changes of a profile to a tool, apart from those that clients see in lists.
+/// A profile's changes to a tool, apart from those that clients see in lists.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ToolChanges {
     /// The tool's identity, if it differs from the public name.

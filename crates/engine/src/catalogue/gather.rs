@@ -17,7 +17,7 @@ use super::gather_notes::GatherNotes;
 use super::hidden::{Screening, screen, screen_text};
 use super::page_queue::{PageQueue, PageRequest};
 use super::selection::ToolSelection;
-use super::soundness::{Soundness, check};
+use super::soundness::{ItemCheck, check};
 use super::upstream_catalogue::{ListFaults, Lists};
 use super::{Item, ListKind, UpstreamCatalogue};
 
@@ -254,12 +254,12 @@ impl Gather {
             }
         };
         let own = match check(kind, &own, self.era().shapes.structured) {
-            Soundness::Sound => own,
-            Soundness::Repaired(text, what) => {
+            ItemCheck::Sound => own,
+            ItemCheck::Repaired(text, what) => {
                 self.notes.repaired(what, || format!("{} {}", kind.member(), shown_key(kind, &own)));
                 text
             }
-            Soundness::Unsound(why) => {
+            ItemCheck::Unsound(why) => {
                 return self.notes.omit(format!(
                     "{} {} is left out: {why}",
                     kind.member(),

@@ -54,7 +54,7 @@ impl View {
         })
     }
 
-    /// The item that has this name in addition to its listed name. An item that the clients may not use is in no list, so it is
+    /// The item that has this name in addition to its listed name. An item that the clients may not use is not listed, so it is
     /// not found here either.
     #[cold]
     fn otherwise_named<'v, T>(

@@ -82,7 +82,7 @@ impl Pages {
     ///
     /// # Errors
     /// Refuses a cursor that this gateway did not issue, and a cursor of another list or of an earlier version of
-    /// this list. After a change of the list, the page with the same number could omit items that the client has
+    /// this list. After a change to the list, the page with the same number could omit items that the client has
     /// not seen yet, or repeat items that it has seen.
     pub fn page(&self, at: Option<&str>) -> Result<&CacheableResult, NoPage> {
         let Some(at) = at else { return self.pages.first().ok_or(NoPage::Unknown) };
@@ -96,7 +96,7 @@ impl Pages {
     }
 }
 
-/// The reason why a cursor leads to no page.
+/// The reason why a cursor does not lead to a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoPage {
     /// The gateway never issued such a cursor.

@@ -24,7 +24,7 @@ const LONGEST: usize = 256 << 10;
 
 /// The outcome of checking an item.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Soundness {
+pub(super) enum ItemCheck {
     /// The item conforms to the protocol.
     Sound,
     /// The repaired item, and a description of the repair.
@@ -35,7 +35,7 @@ pub(super) enum Soundness {
 
 /// Checks the JSON text of an item, which was validated before. `structured` is the form of structured results in the
 /// server's version.
-pub(super) fn check(kind: ListKind, text: &[u8], structured: Structured) -> Soundness {
+pub(super) fn check(kind: ListKind, text: &[u8], structured: Structured) -> ItemCheck {
     if text.len() > LONGEST {
         return unsound(format!(
             "the item is {} KiB long, but at most {} KiB are passed on",
@@ -66,13 +66,13 @@ pub(super) fn check(kind: ListKind, text: &[u8], structured: Structured) -> Soun
     };
     match (outcome, repair.what) {
         (Err(why), _) => unsound(why),
-        (Ok(()), None) => Soundness::Sound,
-        (Ok(()), Some(what)) => Soundness::Repaired(repair.splice.finish(), what),
+        (Ok(()), None) => ItemCheck::Sound,
+        (Ok(()), Some(what)) => ItemCheck::Repaired(repair.splice.finish(), what),
     }
 }
 
-fn unsound(why: impl Into<Cow<'static, str>>) -> Soundness {
-    Soundness::Unsound(why.into())
+fn unsound(why: impl Into<Cow<'static, str>>) -> ItemCheck {
+    ItemCheck::Unsound(why.into())
 }
 
 /// The repairs of one item.

@@ -5,7 +5,7 @@ use proto::era::Era;
 use proto::json::{Members, Span, Splice};
 
 use super::{Item, ListKind};
-use crate::schema_family::{SchemaFamily, Suited, suit};
+use crate::schema_family::{FamilySchema, SchemaFamily, suit};
 
 /// A tool with its input schema in the form of a family; the tool unchanged if the family accepts its schema.
 pub(super) fn suited(
@@ -16,7 +16,7 @@ pub(super) fn suited(
 ) -> Item {
     let Some(schema) = tool.member("inputSchema") else { return tool };
     let form = suit(family, &schema, era.mirrored_headers);
-    if matches!(form, Suited::Widened(_)) {
+    if matches!(form, FamilySchema::Widened(_)) {
         notes.push(format!(
             "tools: clients see {:?} of {server} without its arguments: its input schema is too large or too deeply nested for \
              `schemas: {}`",

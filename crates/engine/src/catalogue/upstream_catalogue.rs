@@ -54,7 +54,7 @@ pub struct UpstreamCatalogue {
     /// unconfirmed schema rejects no arguments.
     pub is_confirmed: bool,
     pub(super) failed: ListFaults,
-    /// Tools that the server lists, but that are withheld until somebody approves their definitions; they are in no list.
+    /// Tools that the server lists, but that are withheld until somebody approves their definitions; they are not listed.
     pub(super) held: Arc<[Item]>,
     pub(super) refusals: FirstUse<Refusals>,
     /// The estimated numbers of tokens of the tools, in their order.

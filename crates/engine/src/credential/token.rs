@@ -42,8 +42,10 @@ impl<'a> Token<'a> {
         let (header, claims) =
             signed.split_once('.').filter(|(_, claims)| !claims.contains('.')).ok_or(form)?;
         let header = object(header).ok_or("the token's header is not a JSON object in Base64url")?;
-        let name =
-            header.get("alg").and_then(Value::as_str).ok_or("the token's header names no algorithm")?;
+        let name = header
+            .get("alg")
+            .and_then(Value::as_str)
+            .ok_or("the token's header does not name an algorithm")?;
         let algorithm = Algorithm::named(name).ok_or("the token's signature algorithm is not supported")?;
         if header.contains_key("crit") {
             // Critical extensions (RFC 7515, 4.1.11): none is supported.

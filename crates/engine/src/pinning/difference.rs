@@ -151,7 +151,7 @@ impl<'a> Differences<'a> {
         }
     }
 
-    /// Names the changes of one member for the summary.
+    /// Names the changes to one member for the summary.
     fn name_changes(&mut self, member: &str, old: Option<&Value>, new: Option<&Value>) {
         let start = self.changes.len();
         let inner = match member {

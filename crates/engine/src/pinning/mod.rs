@@ -32,4 +32,4 @@ mod tests;
 pub use difference::{DefinitionDiff, DiffLine, DiffSign, difference};
 pub use layout::visible;
 pub use normal_form::normal_form;
-pub use pins::{COMMON, Fingerprint, PinVerdict, Pins, Sighting};
+pub use pins::{COMMON, Fingerprint, ListedDefinition, PinVerdict, Pins};

@@ -36,7 +36,7 @@ impl fmt::Debug for Fingerprint {
 
 /// A definition that a server lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sighting {
+pub struct ListedDefinition {
     /// The server's own name for the tool.
     pub tool: Arc<str>,
     /// The fingerprint of the definition.
@@ -106,12 +106,12 @@ impl Pins {
     }
 
     /// Returns true if the definition is in the record, approved or not.
-    pub fn knows(&self, one: &Sighting) -> bool {
+    pub fn knows(&self, one: &ListedDefinition) -> bool {
         self.tools.get(&one.tool).is_some_and(|known| known.iter().any(|(own, _)| *own == one.fingerprint))
     }
 
     /// The state of a definition.
-    pub fn judge(&self, one: &Sighting) -> PinVerdict {
+    pub fn judge(&self, one: &ListedDefinition) -> PinVerdict {
         let known = self.tools.get(&one.tool).map_or(&[][..], |known| known);
         let mut approved = known.iter().filter(|(_, is_approved)| *is_approved).peekable();
         if approved.peek().is_none() {
@@ -138,7 +138,7 @@ impl Pins {
     /// each tool before clients do. A tool with a known definition is never approved here.
     pub fn take(
         &mut self,
-        seen: &[Sighting],
+        seen: &[ListedDefinition],
         (audience, is_complete): (u32, bool),
         policy: DefinitionPolicy,
     ) -> bool {

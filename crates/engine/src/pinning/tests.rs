@@ -205,8 +205,8 @@ fn nested_values_of_any_depth_are_compared() {
     assert!(!diff(&deep("1"), &deep("2")).is_empty());
 }
 
-fn seen(tool: &str, definition: u8) -> Sighting {
-    Sighting { tool: tool.into(), fingerprint: Fingerprint([definition; 32]) }
+fn seen(tool: &str, definition: u8) -> ListedDefinition {
+    ListedDefinition { tool: tool.into(), fingerprint: Fingerprint([definition; 32]) }
 }
 
 const WARN: DefinitionPolicy = DefinitionPolicy::Warn;

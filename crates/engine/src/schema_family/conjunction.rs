@@ -58,7 +58,7 @@ pub(super) struct Combining<'d, 'a> {
 }
 
 impl<'a> Conjunction<'a> {
-    /// Combines a schema with those that must also hold.
+    /// Combines a schema with other schemas that must hold as well.
     pub(super) fn of(schema: &'a Value, how: Combining<'_, 'a>) -> Self {
         let mut all = Self::default();
         all.add(schema, how, 0);

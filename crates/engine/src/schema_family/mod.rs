@@ -46,4 +46,4 @@ mod tests;
 pub use family::SchemaFamily;
 pub use lint::{SchemaFinding, lint, lint_name};
 pub use rule::SchemaRule;
-pub use suit::{Suited, suit};
+pub use suit::{FamilySchema, suit};

@@ -18,7 +18,7 @@ const SMALL: usize = 16 * 1024;
 
 /// An input schema in the form of a family.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Suited {
+pub enum FamilySchema {
     /// The family accepts the schema unchanged.
     AsReceived,
     /// The schema in the form of the family, JSON text.
@@ -27,7 +27,7 @@ pub enum Suited {
     Widened(String),
 }
 
-impl Suited {
+impl FamilySchema {
     /// The schema to show instead of the tool's own.
     pub fn schema(&self) -> Option<&str> {
         match self {
@@ -39,15 +39,15 @@ impl Suited {
 
 /// Brings an input schema (JSON text) into the form of a family. With `mirrors`, annotations for mirrored headers stay: the
 /// protocol demands them, and clients remove them before they call an API.
-pub fn suit(family: &'static SchemaFamily, schema: &[u8], mirrors: bool) -> Suited {
-    let any = || Suited::Widened(json!({ "type": "object", "properties": {} }).to_string());
+pub fn suit(family: &'static SchemaFamily, schema: &[u8], mirrors: bool) -> FamilySchema {
+    let any = || FamilySchema::Widened(json!({ "type": "object", "properties": {} }).to_string());
     if schema.len() > MAX_BYTES {
         return any();
     }
     let length = schema.len();
     let Ok(schema) = serde_json::from_slice::<Value>(schema) else { return any() };
     if suits(family, &schema, mirrors) {
-        return Suited::AsReceived;
+        return FamilySchema::AsReceived;
     }
     let document = SchemaDocument::new(&schema);
     if document.is_too_large() {
@@ -63,7 +63,7 @@ pub fn suit(family: &'static SchemaFamily, schema: &[u8], mirrors: bool) -> Suit
         };
         let text = written.to_string();
         if text.len() <= most && suits(family, &written, mirrors) {
-            return Suited::Rewritten(text);
+            return FamilySchema::Rewritten(text);
         }
     }
     any()

@@ -1,4 +1,4 @@
-//! A configured server as exchanges look it up, and the numbers of servers across changes of the configuration. This module
+//! A configured server as exchanges look it up, and the numbers of servers across changes to the configuration. This module
 //! must not know profiles.
 
 use std::sync::Arc;

@@ -31,7 +31,7 @@ struct LeaseOrder {
     request: CountRequest,
 }
 
-/// The connection between the limits of this gateway and the counts of the cluster. It outlives a change of the configuration.
+/// The connection between the limits of this gateway and the counts of the cluster. It outlives a change to the configuration.
 pub struct CountStore {
     cluster: OnceLock<Arc<Cluster>>,
     orders: mpsc::Sender<LeaseOrder>,

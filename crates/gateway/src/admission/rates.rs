@@ -155,7 +155,7 @@ impl Rates {
         }
     }
 
-    /// Counts a verdict under its limit.
+    /// Adds a verdict to the counters of the limit that decided it.
     fn count(&self, verdict: Option<&Verdict>) {
         if let Some(verdict) = verdict {
             self.decisions.count(verdict.place, verdict.allowed);

@@ -21,7 +21,7 @@ use crate::call::CallContext;
 use crate::call::tasks;
 use crate::session::link_user::about;
 use crate::session::streams::event;
-use crate::session::until::Holding;
+use crate::session::until::OpenStreamEntry;
 use crate::view::view_cell::ViewCell;
 use upstream::quota::Permit;
 use upstream::subscriptions::topics::{Heard, Listener, Listening, ResourceNotice};
@@ -204,7 +204,7 @@ pub(crate) fn open(
     let permit = permit(context, identity)?;
     let (sender, body) = Body::channel(BEHIND);
     let context = context.clone();
-    let holding = Holding::new(&context.session.state.holders, identity, "subscriptions/listen");
+    let holding = OpenStreamEntry::new(&context.session.state.holders, identity, "subscriptions/listen");
     transport::task::spawn(async move {
         let _permit = permit;
         tokio::select! {
@@ -228,7 +228,7 @@ pub(crate) fn permit(context: &Arc<CallContext>, identity: &Identity) -> Result<
 }
 
 /// Completes once each upstream listens, or is known not to listen.
-async fn settled(listening: &[Listening], following: &[tasks::Following]) {
+async fn settled(listening: &[Listening], following: &[tasks::TaskSubscription]) {
     for one in listening {
         one.handle().settled().await;
     }

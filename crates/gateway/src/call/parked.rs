@@ -170,7 +170,7 @@ impl Parked {
         let tickets: Vec<Ticket> = self.waiting.lock().keys().copied().collect();
         let left = async {
             for ticket in tickets {
-                if let Some(call) = self.take(ticket).await {
+                if let Some((call, _)) = self.take(ticket).await {
                     call.leave();
                 }
             }

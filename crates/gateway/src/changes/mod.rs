@@ -7,8 +7,8 @@
 //! | `standing` | the stored changes, and the resulting configuration |
 //! | `differences` | the names of everything that a change affects |
 //! | [`edits`] | edits on their way to the task that puts them into force |
-//! | `servers`, `server_form` | changes of servers; a server's form in the API and in a configuration |
-//! | `profiles`, `tools` | changes of profiles, of their servers, and of those servers' tools |
+//! | `servers`, `server_form` | changes to servers; a server's form in the API and in a configuration |
+//! | `profiles`, `tools` | changes to profiles, to their servers, and to those servers' tools |
 //! | [`pasted`] | servers in the forms in which other clients write them |
 //! | `names` | names and slugs |
 //! | `refusal` | the reason why an edit is refused |

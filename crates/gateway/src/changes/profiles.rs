@@ -1,4 +1,4 @@
-//! Changes of profiles and of their servers. A profile's id is its slug.
+//! Changes to profiles and to their servers. A profile's id is its slug.
 
 use config::{Config, DEFAULT_PROFILE, Profile};
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ fn members(standing: &Standing, change: &ProfileChange) -> Vec<Value> {
     there.enumerate().map(shown).collect()
 }
 
-/// Returns the stored changes of a profile, or the changes that would produce the profile.
+/// Returns the stored changes to a profile, or the changes that would produce the profile.
 pub(super) fn change_of(standing: &Standing, slug: &str) -> Result<ProfileChange, Refusal> {
     let known: &Profile = standing.config.profiles.get(slug).ok_or_else(|| Refusal::no_profile(slug))?;
     let change = standing.changes.profiles.get(slug).cloned().flatten();

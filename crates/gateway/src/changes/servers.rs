@@ -1,4 +1,4 @@
-//! Changes of servers.
+//! Changes to servers.
 
 use config::DEFAULT_PROFILE;
 use serde_json::{Map, Value, json};

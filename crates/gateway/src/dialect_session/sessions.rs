@@ -231,7 +231,7 @@ impl Sessions {
         }
     }
 
-    /// Updates the subscriptions of clients with event streams after a change of the configuration.
+    /// Updates the subscriptions of clients with event streams after a change to the configuration.
     pub(crate) fn follow(&self, context: &Arc<CallContext>) {
         for session in self.0.those(Session::has_stream) {
             follow(context, &session);

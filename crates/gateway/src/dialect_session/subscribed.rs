@@ -30,10 +30,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The resources that a client listens to, by URI.
 #[derive(Default)]
-pub(crate) struct Subscriptions(Mutex<HashMap<String, Following>>);
+pub(crate) struct Subscriptions(Mutex<HashMap<String, TaskSubscription>>);
 
 /// The subscription to one resource.
-struct Following {
+struct TaskSubscription {
     upstream: Arc<Upstream>,
     /// `None` while waiting for a replaced server.
     hold: Option<Hold>,
@@ -58,7 +58,7 @@ impl Drop for Hold {
     }
 }
 
-/// A change of a client's subscriptions.
+/// A change to a client's subscriptions.
 pub(crate) struct Change {
     uri: String,
     on: bool,
@@ -118,8 +118,10 @@ impl Subscriptions {
             return DialectOutcome::Fault(DialectFault::new(Condition::InvalidParams, message));
         }
         // Two concurrent requests need only one subscription.
-        all.entry(uri)
-            .or_insert_with(|| Following { upstream, hold: Some(Hold::new(listening, heard, events)) });
+        all.entry(uri).or_insert_with(|| TaskSubscription {
+            upstream,
+            hold: Some(Hold::new(listening, heard, events)),
+        });
         done
     }
 
@@ -156,7 +158,7 @@ impl Subscriptions {
         }
         let mut all = self.0.lock();
         let place = all.get_mut(uri).filter(|following| following.hold.is_none())?;
-        *place = Following { upstream, hold: Some(Hold::new(listening, heard, &stream.events)) };
+        *place = TaskSubscription { upstream, hold: Some(Hold::new(listening, heard, &stream.events)) };
         Some(())
     }
 
@@ -183,7 +185,7 @@ pub(crate) async fn change(
     Some(outcome)
 }
 
-/// Updates a client's subscriptions after a change of the configuration.
+/// Updates a client's subscriptions after a change to the configuration.
 pub(crate) fn follow(context: &Arc<CallContext>, session: &Arc<Session>) {
     let Some(stream) = session.stream() else { return };
     let again = stream.subscriptions.leave(context, session.profile);

@@ -34,7 +34,7 @@ pub fn create(gateway: &Gateway) -> Result<AdminLink, Refusal> {
     }
     let addresses = gateway.process.serving.as_ref().map(|serving| serving.addresses()).unwrap_or_default();
     let base = base(config, &addresses);
-    let base = base.ok_or_else(|| Refusal::internal("the gateway listens at no address"))?;
+    let base = base.ok_or_else(|| Refusal::internal("the gateway does not listen on any address"))?;
     let secret = create_link(gateway);
     let secret =
         secret.ok_or_else(|| Refusal::internal("the operating system's random number generator failed"))?;

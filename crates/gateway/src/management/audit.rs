@@ -18,7 +18,7 @@ const FILE: &str = "file";
 /// The maximum length of a change's description, in bytes.
 const LONGEST: usize = 1000;
 
-/// A change of the configuration, or a refused attempt to change it.
+/// A change to the configuration, or a refused attempt to change it.
 pub struct ManagementAction<'a> {
     /// The author of the change.
     pub who: Arc<str>,

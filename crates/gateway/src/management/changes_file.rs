@@ -1,4 +1,4 @@
-//! The file that stores changes of the configuration. This module must not know what a change means.
+//! The file that stores changes to the configuration. This module must not know what a change means.
 
 use std::path::Path;
 use std::sync::Arc;

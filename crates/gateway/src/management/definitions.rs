@@ -41,7 +41,7 @@ pub fn servers(shard: &Shard) -> Value {
     json!({ "servers": shown.collect::<Vec<_>>() })
 }
 
-/// Returns the changes of a server's tools that await approval, in the form of the API.
+/// Returns the changes to a server's tools that await approval, in the form of the API.
 pub async fn review(shard: &Shard, server: &str, is_full: bool) -> Result<Value, Refusal> {
     let policy = recorded(shard, server)?.0.common.server.definitions.policy().name();
     let review = examine(shard, server, is_full).await?;
@@ -52,7 +52,7 @@ pub async fn review(shard: &Shard, server: &str, is_full: bool) -> Result<Value,
     Ok(review)
 }
 
-/// Returns the changes of a server's tools that await approval.
+/// Returns the changes to a server's tools that await approval.
 pub async fn examine(shard: &Shard, server: &str, is_full: bool) -> Result<Review, Refusal> {
     let (all, revision) = stored(shard, server).await?;
     let made = transport::task::spawn_blocking(move || Review::of(&all, revision, is_full)).await;

@@ -69,7 +69,7 @@ impl KeptDefinitions {
         if let Some(one) = compared.iter().find(|one| one.definitions == DefinitionPolicy::Hold) {
             return Err(format!("server {:?} has `definitions: hold`, but {why}", one.name));
         }
-        tracing::warn!("changes of tools' definitions are not detected: {why}");
+        tracing::warn!("changes to tools' definitions are not detected: {why}");
         Ok(None)
     }
 

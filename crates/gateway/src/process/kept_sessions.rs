@@ -124,7 +124,7 @@ impl SessionsFile {
         self.file.wait().as_ref().map(Mutex::lock)
     }
 
-    /// Records a change of a session, to be written a little later. `change` receives the change that is already
+    /// Records a change to a session, to be written a little later. `change` receives the change that is already
     /// waiting for this session, and returns its replacement, if any.
     fn note(&self, key: SessionKey, change: impl FnOnce(Option<&Unwritten>) -> Option<Unwritten>) {
         let mut waiting = self.waiting.lock();

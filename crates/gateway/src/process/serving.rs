@@ -88,7 +88,7 @@ impl Serving {
         self.inherited.lock().iter().map(|(address, _)| *address).collect()
     }
 
-    /// Takes the socket that already listens at an address.
+    /// Takes the socket that already listens on an address.
     fn inherited(&self, wanted: SocketAddr) -> Option<(SocketAddr, TcpListener)> {
         let mut sockets = self.inherited.lock();
         let at = sockets.iter().position(|(address, _)| *address == wanted)?;
@@ -169,7 +169,7 @@ impl Serving {
         let is_in =
             |all: &[OpenAddress], one: &OpenAddress| all.iter().any(|other| other.actual == one.actual);
         for one in next.all.iter().filter(|one| !before.is_empty() && !is_in(&before, one)) {
-            tracing::info!(address = %one.actual, "listening at another address");
+            tracing::info!(address = %one.actual, "listening on another address");
         }
         for one in before.iter().filter(|one| !is_in(&next.all, one)) {
             tracing::info!(address = %one.actual, "no longer listening; open requests may finish");

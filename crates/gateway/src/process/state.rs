@@ -66,7 +66,7 @@ pub(crate) struct Outside {
     pub(crate) metrics: Option<Metrics>,
 }
 
-/// The state that outlives a change of the configuration.
+/// The state that outlives a change to the configuration.
 pub struct ProcessState {
     pub consents: Arc<Consents>,
     pub view: Arc<ViewState>,

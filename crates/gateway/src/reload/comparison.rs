@@ -9,7 +9,7 @@ pub(super) enum NextStep {
     Settled,
     /// The store has newer changes.
     Take,
-    /// The store has lost the changes of this gateway, or has older ones.
+    /// The store has lost the changes from this gateway, or has older ones.
     Publish,
 }
 

@@ -10,7 +10,7 @@ use engine::access::Principal;
 use crate::process::Shard;
 use crate::process::threads::Thread;
 use crate::session::session::ClientChannel;
-use crate::session::until::Until;
+use crate::session::until::StayExpiry;
 
 /// The interval between two checks for revoked keys; a check reads only a counter if no key has changed. A key that is
 /// revoked at one gateway of a cluster must be refused at all of them within a second.
@@ -46,7 +46,7 @@ fn end_all(shard: &Arc<Shard>) {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let now_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
     let is_over =
-        |principal: &Principal, until: &Until| until.is_over(now_ms) || shard.door.is_revoked(principal);
+        |principal: &Principal, until: &StayExpiry| until.is_over(now_ms) || shard.door.is_revoked(principal);
     let (sessions, mut ended) = (&shard.session.state.sessions, 0_usize);
     // A session with an event stream of its own ends together with that stream.
     for session in sessions.those(|session| {

@@ -44,7 +44,7 @@ struct UnfitChanges {
 }
 
 impl SharedChanges {
-    /// Begins to compare the changes of a gateway; without a cluster, there is nothing to compare.
+    /// Begins to compare the changes from a gateway; without a cluster, there is nothing to compare.
     pub(super) fn of(thread: &Thread) -> Self {
         let cluster = thread.now().gateway.process.session.cluster.get().cloned();
         // If the document is still sealed under an older key, a gateway that knew the older key seals it again.
@@ -66,7 +66,7 @@ impl SharedChanges {
         self.next_look = Instant::now() + LOOK_EVERY;
         match self.compare(thread, kept).await {
             Ok(()) => *thread.now().gateway.process.unfit_changes.lock() = None,
-            Err(why) => tracing::debug!("cannot compare the changes of the cluster: {why}"),
+            Err(why) => tracing::debug!("cannot compare the changes from the cluster: {why}"),
         }
     }
 
@@ -76,7 +76,7 @@ impl SharedChanges {
         self.next_look = Instant::now();
     }
 
-    /// Compares the changes of this gateway with those in the store, until both are the same.
+    /// Compares the changes from this gateway with those in the store, until both are the same.
     ///
     /// # Errors
     /// Returns the reason why no change can be made now, and what to do.
@@ -117,7 +117,7 @@ impl SharedChanges {
         Err(Refusal::new(503, "BUSY", "other gateways are changing the configuration; try again"))
     }
 
-    /// Puts changes of another gateway into force.
+    /// Puts changes from another gateway into force.
     async fn take(
         &mut self,
         thread: &Thread,
@@ -141,15 +141,15 @@ impl SharedChanges {
         let what = differences(before.config(), standing.config());
         let (changes, version) = (before.changes(), document.version);
         if changes.version().is_none() && !changes.is_empty() {
-            tracing::warn!(%what, "the changes of the cluster replace the changes that were made here before this gateway joined the cluster");
+            tracing::warn!(%what, "the changes from the cluster replace the changes that were made here before this gateway joined the cluster");
         } else {
-            tracing::info!(%what, %version, "applied the changes of another gateway");
+            tracing::info!(%what, %version, "applied the changes from another gateway");
         }
         keep(kept, &standing).await;
         Ok(())
     }
 
-    /// Writes the changes of this gateway to the store; returns false if another gateway was faster.
+    /// Writes the changes from this gateway to the store; returns false if another gateway was faster.
     async fn publish_own(
         &self,
         cluster: &Cluster,
@@ -164,7 +164,7 @@ impl SharedChanges {
         if !written.map_err(|error| unavailable(&error))? {
             return Ok(false);
         }
-        tracing::info!(version = %document.version, "wrote the changes of this gateway to the cluster's store");
+        tracing::info!(version = %document.version, "wrote the changes from this gateway to the cluster's store");
         if is_new {
             replace(thread, standing.clone()).await.map_err(Refusal::internal)?;
             keep(kept, &standing).await;
@@ -244,7 +244,7 @@ impl UnfitChanges {
     }
 }
 
-/// Compares the changes of this gateway with those of the cluster before clients are served.
+/// Compares the changes from this gateway with those of the cluster before clients are served.
 pub(crate) async fn first_comparison(thread: &Thread, sources: &Sources) {
     let mut shared = SharedChanges::of(thread);
     // Each command has a deadline, and the comparison is repeated later.
@@ -269,7 +269,7 @@ async fn make_alone(
     Ok(())
 }
 
-/// Puts the changes of a document into force.
+/// Puts the changes in a document into force.
 async fn put_into_force(
     thread: &Thread,
     before: &Standing,
@@ -310,7 +310,7 @@ async fn keep(kept: Option<&ChangesFile>, standing: &Standing) {
         Err(refusal) => Err(refusal),
     };
     if let Err(why) = stored {
-        tracing::warn!("the changes of the cluster are in force, but not in this gateway's file: {why}");
+        tracing::warn!("the changes from the cluster are in force, but not in this gateway's file: {why}");
     }
 }
 

@@ -171,7 +171,7 @@ async fn look(
     }
 }
 
-const NOT_STORED: &str = "changes of servers and profiles are stored only with `management` or `admin` in the configuration; set \
+const NOT_STORED: &str = "changes to servers and profiles are stored only with `management` or `admin` in the configuration; set \
                           `management: true`, or edit the configuration file";
 
 /// Applies a manager's change: stores it, puts it into force, and passes it on to the other gateways of the cluster.
@@ -224,7 +224,7 @@ async fn again(thread: &Thread, kept: &mut Option<ChangesFile>, origin: Option<&
             record(&thread.now(), &ManagementAction::reread(CallOutcome::Ok, Some(&what)));
             needs_restart.extend(waiting.iter().map(ToString::to_string));
             if !needs_restart.is_empty() {
-                tracing::warn!("changes of {} take effect after a restart", needs_restart.join(", "));
+                tracing::warn!("changes to {} take effect after a restart", needs_restart.join(", "));
             }
             Ok(what)
         }

@@ -15,7 +15,7 @@ use crate::process::serving::Serving;
 pub(super) struct LocalAddress(Mutex<Option<LocalSocket>>);
 
 impl LocalAddress {
-    /// Listens at the configured path, if there is one.
+    /// Listens on the configured path, if there is one.
     ///
     /// # Errors
     /// Fails if the gateway cannot listen there.
@@ -23,7 +23,7 @@ impl LocalAddress {
         let Some(path) = &config.listen_socket else { return Ok(Self(Mutex::new(None))) };
         let socket =
             LocalSocket::bind_at(Path::new(path.expose())).map_err(|e| format!("listenSocket: {e}"))?;
-        tracing::info!(socket = %socket.path().display(), "listening at a Unix socket");
+        tracing::info!(socket = %socket.path().display(), "listening on a Unix socket");
         Ok(Self(Mutex::new(Some(socket))))
     }
 

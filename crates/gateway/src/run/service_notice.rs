@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use transport::net::Stop;
 
-/// Tells the service manager that the gateway listens at these addresses.
+/// Tells the service manager that the gateway listens on these addresses.
 pub(super) fn ready(addresses: &str) {
-    tell(&format!("READY=1\nSTATUS=listening at {addresses}"));
+    tell(&format!("READY=1\nSTATUS=listening on {addresses}"));
 }
 
 /// Reports that the gateway is alive, if the service manager requires this, and finally that the gateway is

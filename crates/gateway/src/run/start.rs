@@ -149,7 +149,7 @@ fn announce(thread: &Thread, ready: Option<Ready>, addresses: &[SocketAddr]) {
     }
 }
 
-/// Listens at the configured addresses. If the service manager has already opened a socket at an address, that
+/// Listens on the configured addresses. If the service manager has already opened a socket at an address, that
 /// socket is used.
 fn listening(
     threads: usize,
@@ -164,7 +164,7 @@ fn listening(
     Ok((Arc::new(serving), first))
 }
 
-/// Refuses to start if the service manager listens at an address that is not configured, because clients at that
+/// Refuses to start if the service manager listens on an address that is not configured, because clients at that
 /// address would wait in vain.
 fn refuse_unused(serving: &Serving) -> Result<(), BoxError> {
     match serving.unused().first() {

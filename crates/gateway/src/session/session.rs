@@ -27,7 +27,7 @@ use crate::session::question_origin::QuestionOrigin;
 use crate::session::sealer::StateSealer;
 use crate::session::streams::Streams;
 use crate::session::table::Evictable;
-use crate::session::until::Until;
+use crate::session::until::StayExpiry;
 use crate::session::usage::Usage;
 use crate::view::ViewContext;
 use crate::view::view_cell::ViewCell;
@@ -57,7 +57,7 @@ pub struct Session {
     /// The caller that opened the session; no other caller may use it.
     pub identity: Identity,
     /// The time until which the session may stay open.
-    pub(crate) until: Until,
+    pub(crate) until: StayExpiry,
     /// The data that the client sent about itself.
     pub client: SessionClient,
     /// The channel through which the client is reached.
@@ -107,7 +107,7 @@ impl Session {
             trace_digest: OnceLock::new(),
             kept: key.map(KeptState::new),
             profile,
-            until: Until::of(&identity.principal),
+            until: StayExpiry::of(&identity.principal),
             identity,
             client: SessionClient::new(era, hello),
             channel,

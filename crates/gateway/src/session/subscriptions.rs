@@ -26,7 +26,7 @@ use upstream::{Egress, Upstream};
 /// gateway reports to the client that the server sends updates.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A change of a session's subscriptions.
+/// A change to a session's subscriptions.
 pub(crate) struct Subscription {
     /// The client's URI of the resource.
     pub(crate) uri: String,
@@ -77,7 +77,7 @@ impl Subscribing {
 }
 
 impl Session {
-    /// Records a change of the session's subscriptions, and returns the request to the upstream that is still
+    /// Records a change to the session's subscriptions, and returns the request to the upstream that is still
     /// necessary, if any. The change takes effect immediately, so no other change undoes it in the meantime.
     /// `declares` is true if the upstream supports subscriptions.
     ///

@@ -18,9 +18,9 @@ const NEVER: u64 = u64::MAX;
 /// The time until which a session or stream may stay open, in milliseconds since 1970. It is the latest expiry
 /// among the credentials that were sent for the session or stream.
 #[derive(Debug)]
-pub(crate) struct Until(AtomicU64);
+pub(crate) struct StayExpiry(AtomicU64);
 
-impl Until {
+impl StayExpiry {
     pub(crate) fn of(principal: &Principal) -> Self {
         Self(AtomicU64::new(principal.until_ms.unwrap_or(NEVER)))
     }
@@ -50,7 +50,7 @@ pub struct HeldOpen {
     pub program: Option<Arc<str>>,
     /// The time when the stream was opened.
     pub opened: Instant,
-    pub(crate) until: Until,
+    pub(crate) until: StayExpiry,
     pub(crate) revoked: Stop,
 }
 
@@ -70,14 +70,14 @@ pub struct Holders {
 }
 
 /// The entry of an open stream; dropping it removes the entry.
-pub struct Holding {
+pub struct OpenStreamEntry {
     holders: Arc<Holders>,
     number: u64,
     /// The stream.
     pub held: Arc<HeldOpen>,
 }
 
-impl Holding {
+impl OpenStreamEntry {
     /// Adds a stream that `identity` opened with this request.
     pub fn new(holders: &Arc<Holders>, identity: &Identity, purpose: &'static str) -> Self {
         let principal = &identity.principal;
@@ -86,7 +86,7 @@ impl Holding {
             purpose,
             program: identity.client_label.clone(),
             opened: Instant::now(),
-            until: Until::of(principal),
+            until: StayExpiry::of(principal),
             revoked: Stop::new(),
         });
         let number = holders.next.fetch_add(1, Ordering::Relaxed);
@@ -95,7 +95,7 @@ impl Holding {
     }
 }
 
-impl Drop for Holding {
+impl Drop for OpenStreamEntry {
     fn drop(&mut self) {
         let mut open = self.holders.open.lock();
         open.remove(&self.number);

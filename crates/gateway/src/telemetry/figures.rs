@@ -1,4 +1,4 @@
-//! The metrics of the process that belong to no server, and the caps on the number of series. This module must not
+//! The metrics of the process that do not belong to a server, and the caps on the number of series. This module must not
 //! know what a request is.
 
 use std::sync::Arc;

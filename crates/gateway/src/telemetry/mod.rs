@@ -3,7 +3,7 @@
 //! | file | is for |
 //! |---|---|
 //! | `arrival` | the arrival of a request |
-//! | `figures` | the metrics of the process that belong to no server, and the caps on the number of series |
+//! | `figures` | the metrics of the process that do not belong to a server, and the caps on the number of series |
 //! | `request_meter` | the metrics of one request |
 //! | `rate_decisions` | the decisions of rate limits |
 //! | [`call_log`] | the record of calls as log records for OpenTelemetry |

@@ -26,7 +26,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(8);
 const LARGE: usize = 500;
 
 /// The input of a view.
-pub(crate) struct Basis {
+pub(crate) struct ViewInput {
     pub(crate) profile: ProfileSpec,
     pub(crate) upstreams: Vec<Arc<Upstream>>,
     /// True if callers are authenticated at any endpoint.
@@ -36,7 +36,7 @@ pub(crate) struct Basis {
     grace: Duration,
 }
 
-impl Basis {
+impl ViewInput {
     /// Combines a profile with these servers; `asks` is true if callers are authenticated at any endpoint.
     pub(super) fn new(
         profile: ProfileSpec,

@@ -14,14 +14,14 @@ use proto::mcp::Notice;
 use upstream::oauth::CallerId;
 use upstream::{Egress, Server, Upstream, Upstreams};
 
-use super::basis::Basis;
+use super::basis::ViewInput;
 use super::names::NameBooks;
 use super::view_cell::ViewCell;
 use super::views::Views;
 use super::whole_views::WholeView;
 use crate::admission::Identity;
 
-/// The receiver of changes of views.
+/// The receiver of changes to views.
 pub(crate) trait ViewObserver: Send + Sync {
     /// Notifies the clients of a view that these lists have changed. Streams of notifications watch the view
     /// themselves.
@@ -110,17 +110,17 @@ impl ViewState {
     }
 
     /// Returns the servers of a profile in their current state.
-    pub(super) fn basis(&self, profile: usize, caller: Option<&CallerId>) -> Basis {
+    pub(super) fn basis(&self, profile: usize, caller: Option<&CallerId>) -> ViewInput {
         let snapshot = self.current.load();
         let profile = snapshot.profiles[profile].clone();
         let upstreams = profile.upstreams.iter().map(|id| self.upstream_by(*id, caller)).collect();
         let names = (self.names.of(&profile.slug), snapshot.limits.former_names);
-        Basis::new(profile, upstreams, snapshot.asks, names)
+        ViewInput::new(profile, upstreams, snapshot.asks, names)
     }
 
     /// The inputs of a view that operators see: the count of changes to catalogues, the length of the longest schema that is
     /// compiled, and the profile with its servers.
-    fn inputs_of_whole(&self, profile: usize) -> ((u64, usize), Basis) {
+    fn inputs_of_whole(&self, profile: usize) -> ((u64, usize), ViewInput) {
         let schema_bytes = self.current.load().limits.schema_bytes;
         ((self.views.changes.load(Ordering::SeqCst), schema_bytes), self.basis(profile, None))
     }

@@ -22,7 +22,7 @@ impl Revision {
         .filter_map(|(changed, notice)| changed.then_some(notice))
     }
 
-    /// Counts a change of the list to which a notification belongs.
+    /// Counts a change to the list to which a notification belongs.
     pub(crate) fn count(&mut self, notice: Notice) {
         match notice {
             Notice::ToolsChanged => self.tools += 1,

@@ -22,7 +22,7 @@ use upstream::oauth::Consents;
 use upstream::{Audience, Egress, Upstream, Upstreams};
 
 use super::context::ViewObserver;
-use super::views::{Looking, Prebuilt};
+use super::views::{Prebuilt, ViewSelector};
 use super::*;
 use crate::admission::Identity;
 
@@ -73,7 +73,7 @@ fn context(tools: usize) -> Arc<ViewContext> {
 /// Like [`context`], for this profile.
 fn context_of(profile: &str, tools: usize) -> Arc<ViewContext> {
     let nothing = Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
-    // Nobody listens at this address: the known tools come from the store.
+    // Nobody listens on this address: the known tools come from the store.
     let text =
         format!("mcpServers: {{ a: {{ url: 'http://127.0.0.1:1/mcp' }} }}\nprofiles: {{ p: {profile} }}\n");
     let snapshot = Arc::new(Snapshot::compile(&load(&text, "test", &nothing).unwrap().config, "0"));
@@ -178,7 +178,7 @@ async fn a_view_that_was_built_before_a_change_is_not_used() {
             let server = &server(&context).server;
             context.state.clone().catalogue_changed(context.egress.snapshot(), server).finished().await;
         }
-        let cell = views.insert(&context, &Looking::now(&context, 0, clients, &anyone), Some(built));
+        let cell = views.insert(&context, &ViewSelector::now(&context, 0, clients, &anyone), Some(built));
         assert_eq!(Arc::ptr_eq(&cell.view(), &view), !is_changed);
     }
 }

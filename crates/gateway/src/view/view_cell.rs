@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout_at};
 use transport::net::Stop;
 
 use super::ClientClass;
-use super::basis::{Basis, PATIENCE};
+use super::basis::{PATIENCE, ViewInput};
 use super::context::{ViewContext, ViewObserver};
 use super::page_use::PageUse;
 use super::views::Key;
@@ -36,7 +36,7 @@ pub struct ViewCell {
     pub(crate) regime: u64,
     /// The access rules for the view's callers, if there are any.
     pub(crate) guard: Option<Guard>,
-    pub(crate) basis: ArcSwap<Basis>,
+    pub(crate) basis: ArcSwap<ViewInput>,
     /// Held while views are built, so the view that was built last is also published last.
     pub(crate) building: Arc<Mutex<()>>,
     pub(crate) view: ArcSwap<View>,
@@ -140,7 +140,7 @@ impl ViewCell {
     }
 
     /// Returns true if this view shows the same items as another view with this key and this basis.
-    pub(super) fn shows_the_same(&self, key: &Key, basis: &Basis) -> bool {
+    pub(super) fn shows_the_same(&self, key: &Key, basis: &ViewInput) -> bool {
         let (regime, profile, clients, class, caller) = self.key();
         let (_, _, others, ..) = key;
         (regime, profile, &class, &caller) == (key.0, key.1, &key.3, &key.4)
@@ -194,7 +194,7 @@ impl ViewCell {
     }
 
     /// Returns true if it is too early to answer the request from this view. Servers whose lists are unknown (for
-    /// example after a change of the configuration), or have only just arrived, may lead to a different answer.
+    /// example after a change to the configuration), or have only just arrived, may lead to a different answer.
     pub(crate) fn is_early_for(&self, frame: &Frame, view: &View) -> bool {
         if Self::lacks_pages(frame, view) || self.awaits_lists(frame, view) {
             return true;

@@ -13,7 +13,7 @@ use transport::budget::KeptCount;
 use transport::net::Stop;
 
 use crate::admission::identity::Identity;
-use crate::view::basis::Basis;
+use crate::view::basis::ViewInput;
 use crate::view::page_use::PageUse;
 use crate::view::revision::Revision;
 use crate::view::view_cell::{ViewCell, log_notes};
@@ -29,14 +29,14 @@ const MAX_VIEWS: usize = 256;
 pub(super) type Key = (u64, usize, ClientClass, Class, Option<CallerId>);
 
 /// A client of a profile, with all properties that select its view.
-pub(super) struct Looking {
+pub(super) struct ViewSelector {
     profile: usize,
     clients: ClientClass,
     class: Class,
     caller: Option<CallerId>,
 }
 
-impl Looking {
+impl ViewSelector {
     pub(super) fn now(
         context: &Arc<ViewContext>,
         profile: usize,
@@ -75,7 +75,7 @@ pub(crate) struct Views {
 
 /// A view that was built in advance. It is used only if it is still current.
 pub(super) struct Prebuilt {
-    pub(super) basis: Basis,
+    pub(super) basis: ViewInput,
     pub(super) view: Arc<View>,
     /// The count of catalogue changes before the view was built.
     pub(super) changes: u64,
@@ -95,7 +95,7 @@ impl Views {
         identity: &Identity,
         learner: impl Fn(&Arc<Upstream>) -> Option<Learner>,
     ) -> Arc<ViewCell> {
-        let looking = Looking::now(context, profile, clients, identity);
+        let looking = ViewSelector::now(context, profile, clients, identity);
         if let Some(cell) = self.known(context, &looking)
             && (cell.view().is_served() || !cell.is_due())
         {
@@ -107,12 +107,12 @@ impl Views {
             // Boxed, like everything that waits: otherwise every call would carry the space for this future.
             Box::pin(wait_for(context, &looking)).await;
             // The server may have begun to require consent just now.
-            let then = Looking::now(context, profile, clients, identity);
+            let then = ViewSelector::now(context, profile, clients, identity);
             if then.caller != looking.caller {
                 Box::pin(wait_for(context, &then)).await;
             }
         }
-        let cell = self.made(context, || Looking::now(context, profile, clients, identity)).await;
+        let cell = self.made(context, || ViewSelector::now(context, profile, clients, identity)).await;
         if clients.askable.is_nothing() || !cell.learn(context, &learner) {
             return cell;
         }
@@ -128,14 +128,14 @@ impl Views {
         clients: ClientClass,
         identity: &Identity,
     ) -> Arc<ViewCell> {
-        let looking = Looking::now(context, profile, clients, identity);
+        let looking = ViewSelector::now(context, profile, clients, identity);
         let cell = self.known(context, &looking).unwrap_or_else(|| self.insert(context, &looking, None));
         cell.fetch_due(context);
         cell
     }
 
     /// Returns the view for a client; a large view is built on the blocking pool.
-    async fn made(&self, context: &Arc<ViewContext>, look: impl Fn() -> Looking) -> Arc<ViewCell> {
+    async fn made(&self, context: &Arc<ViewContext>, look: impl Fn() -> ViewSelector) -> Arc<ViewCell> {
         let looking = look();
         let (profile, era) = (looking.profile, looking.clients.era);
         if let Some(cell) = self.known(context, &looking) {
@@ -189,8 +189,8 @@ impl Views {
         Ok(own.find_map(|cell| found(cell)))
     }
 
-    fn known(&self, context: &Arc<ViewContext>, looking: &Looking) -> Option<Arc<ViewCell>> {
-        let Looking { profile, clients, class, caller } = looking;
+    fn known(&self, context: &Arc<ViewContext>, looking: &ViewSelector) -> Option<Arc<ViewCell>> {
+        let ViewSelector { profile, clients, class, caller } = looking;
         let regime = context.egress.snapshot().regime;
         let recent = self.recent.load();
         let is_it = |cell: &&Arc<ViewCell>| {
@@ -211,10 +211,10 @@ impl Views {
     pub(super) fn insert(
         &self,
         context: &Arc<ViewContext>,
-        looking: &Looking,
+        looking: &ViewSelector,
         prebuilt: Option<Prebuilt>,
     ) -> Arc<ViewCell> {
-        let Looking { profile, clients, class, caller } = looking;
+        let ViewSelector { profile, clients, class, caller } = looking;
         let snapshot = context.egress.snapshot();
         let key = looking.key(snapshot.regime);
         let mut cells = self.cells.lock();
@@ -334,7 +334,7 @@ impl Views {
         self.cells.lock().values().filter(has_any).cloned().collect()
     }
 
-    /// Records that a server's catalogue has changed. Changes of several servers are processed together.
+    /// Records that a server's catalogue has changed. Changes to several servers are processed together.
     pub(super) fn note_change(&self, server: &Arc<Server>) {
         self.changes.fetch_add(1, Ordering::SeqCst);
         let mut outdated = self.outdated.lock();
@@ -366,7 +366,7 @@ impl Views {
 }
 
 /// Begins to fetch the lists that a view lacks, and waits for them up to the limit for clients.
-async fn wait_for(context: &Arc<ViewContext>, looking: &Looking) {
+async fn wait_for(context: &Arc<ViewContext>, looking: &ViewSelector) {
     let basis = context.state.basis(looking.profile, looking.caller.as_ref());
     let era = looking.clients.era;
     let is_due = |upstream: &Upstream| upstream.catalogue.is_due(era);

@@ -10,7 +10,7 @@ use proto::bridge::input::Askable;
 use proto::era::Era;
 
 use super::ClientClass;
-use super::basis::Basis;
+use super::basis::ViewInput;
 use super::page_use::PageUse;
 
 /// The maximum number of kept views.
@@ -31,14 +31,14 @@ struct KeptView {
     schema_bytes: usize,
     /// The count of changes to catalogues before the view was built.
     changes: u64,
-    basis: Basis,
+    basis: ViewInput,
     page_use: PageUse,
     whole: Arc<WholeView>,
 }
 
 impl KeptView {
     /// Returns true if building the view again would give the same view.
-    fn is_current(&self, changes: u64, schema_bytes: usize, basis: &Basis) -> bool {
+    fn is_current(&self, changes: u64, schema_bytes: usize, basis: &ViewInput) -> bool {
         (self.changes, self.schema_bytes) == (changes, schema_bytes)
             && self.basis.is_like(basis)
             && self.basis.shares_names(basis)
@@ -64,7 +64,7 @@ impl WholeViews {
         &self,
         (profile, era): (usize, &'static Era),
         (changes, schema_bytes): (u64, usize),
-        basis: &Basis,
+        basis: &ViewInput,
     ) -> Option<Arc<WholeView>> {
         let mut kept = self.kept.lock();
         let at = kept.iter().position(|one| one.profile == profile && one.era == era)?;
@@ -79,7 +79,7 @@ impl WholeViews {
     }
 
     /// Keeps a view if it is still current; `now` returns the inputs of a view at the moment.
-    fn keep(&self, view: KeptView, now: impl FnOnce() -> ((u64, usize), Basis)) {
+    fn keep(&self, view: KeptView, now: impl FnOnce() -> ((u64, usize), ViewInput)) {
         let mut kept = self.kept.lock();
         // Under the lock, `clear` for a new configuration either finds this view or has already run.
         let ((changes, schema_bytes), basis) = now();
@@ -98,7 +98,7 @@ impl WholeViews {
     pub(super) fn build(
         &self,
         (profile, era): (usize, &'static Era),
-        now: impl Fn() -> ((u64, usize), Basis),
+        now: impl Fn() -> ((u64, usize), ViewInput),
         beside: impl FnOnce() -> Option<Arc<View>>,
     ) -> Arc<WholeView> {
         let _one = self.building.lock();

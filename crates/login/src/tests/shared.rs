@@ -8,6 +8,7 @@ use std::time::Duration;
 use http::StatusCode;
 use parking_lot::Mutex;
 use secrecy::{ExposeSecret as _, SecretString};
+use store::grants::ProfileNames;
 
 use super::stage::*;
 use crate::shared::{SharedSignIns, SharedText, Sharing};
@@ -96,10 +97,13 @@ async fn tokens_of_one_gateway_are_valid_renewed_and_revoked_at_the_other() {
     let (access, refresh) = signed_in(&one, &other).await;
     let account = other.server.account(&access, other.now()).await.unwrap();
     assert_eq!((account.user.as_str(), account.password.expose_secret()), ("ann", "abcdEFGH"));
+    // The client has named its resource, and no gateway forgets it.
+    let own = Some(ProfileNames::new(["default"]));
+    assert_eq!(account.profiles, own);
     let (status, said) = other.renewed(&refresh).await;
     assert_eq!(status, StatusCode::OK, "{said}");
     let renewed = pair(&said);
-    one.server.account(&renewed.0, one.now()).await.unwrap();
+    assert_eq!(one.server.account(&renewed.0, one.now()).await.unwrap().profiles, own);
     // The replaced token is accepted once more within a minute, at whatever gateway, and not a third time.
     assert_eq!(one.renewed(&refresh).await.0, StatusCode::OK);
     assert_eq!(other.renewed(&refresh).await.0, StatusCode::BAD_REQUEST);

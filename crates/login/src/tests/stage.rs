@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::grant_file::GrantFile;
 use crate::outbound::{NOT_REACHABLE, Outbound, OutboundError, Responding, SiteRequest, SiteResponse};
 use crate::response::Reply;
-use crate::{AuthorizationServer, EndpointRequest, random};
+use crate::{AuthorizationServer, EndpointRequest, Resource, random};
 
 pub(super) const BASE: &str = "https://mcp.example.com";
 pub(super) const SITE: &str = "https://blog.example";
@@ -119,6 +119,15 @@ pub(super) struct Stage {
     pub(super) client: Mutex<String>,
 }
 
+/// The resources of the simulated gateway: profiles, and the gateway as a whole.
+fn resource_at(path: &str) -> Option<Resource> {
+    match path {
+        "" => Some(Resource::Gateway),
+        "/mcp" => Some(Resource::Profile("default".to_owned())),
+        _ => path.strip_prefix("/mcp/").map(|name| Resource::Profile(name.to_owned())),
+    }
+}
+
 /// The settings from this text below `auth`.
 pub(super) fn settings(login: &str) -> Login {
     let lookup = Lookup { env: &|_| None, file: &|_| Err("none".to_owned()) };
@@ -161,6 +170,7 @@ impl Stage {
             body: Bytes::copy_from_slice(body.as_bytes()),
             address: [203, 0, 113, 1].into(),
             now_ms: self.now(),
+            resource_at: &resource_at,
         };
         self.server.respond(visit).await
     }

@@ -110,7 +110,7 @@ const LONGEST: usize = 200;
 
 /// A filter for places whose name or description contains a text (OGC CQL2, 21-065, text encoding).
 ///
-/// The text cannot end its quotes in any dialect of CQL2: quotes are doubled. A backslash becomes the wildcard for one
+/// Quotes in the text are doubled, so the text cannot close the literal in any dialect of CQL2. A backslash becomes the wildcard for one
 /// character, because some grammars read it as the beginning of an escaped quote.
 pub(super) fn filter(values: &Values) -> Made {
     let query = values.text("query").trim();

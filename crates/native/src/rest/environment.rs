@@ -8,6 +8,7 @@ use bytes::Bytes;
 use serde_json::{Map, Value};
 
 use super::cache::Cache;
+use super::context::RunContext;
 use super::file::FileData;
 use super::open;
 use super::paged::paged;
@@ -20,7 +21,7 @@ use super::steps::StepsOutcome;
 use super::stored::{self, ComparedValues};
 use super::unread;
 use super::unreadable;
-use crate::passing::HttpBody;
+use crate::passing::{FileTransfer, HttpBody};
 use crate::port::{HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, Verb};
 use crate::server::Mapped;
 use crate::tools::{CallFailure, Condition, ToolArgument, Values};
@@ -93,6 +94,7 @@ pub(super) struct Run<'a> {
     /// The members of the answer that tell what the call has replaced.
     pub(super) previous: Map<String, Value>,
     pub(super) mapped: Option<&'a Mapped>,
+    pub(super) transfer: Option<&'a FileTransfer>,
     pub(super) file: Option<FileData>,
     /// The members to ask for, if the answer is shown in part.
     pub(super) fields: Option<String>,
@@ -117,7 +119,7 @@ impl RestEnvironment {
         arguments: &'static [ToolArgument],
         (steps, shape): (&'static [Step], &Shape),
         values: Values,
-        mapped: Option<&Mapped>,
+        RunContext { mapped, transfer }: RunContext<'_>,
     ) -> Result<CallAnswer, CallFailure> {
         let is_compact = self.answers == AnswerStyle::Compact;
         let full = is_compact && values.flag(FULL);
@@ -136,6 +138,7 @@ impl RestEnvironment {
             arguments,
             values,
             mapped,
+            transfer,
             file: None,
             previous: Map::new(),
             fields,

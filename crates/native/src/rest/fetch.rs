@@ -13,7 +13,7 @@ use super::environment::{RestEnvironment, Run};
 use super::file::{self, ArrivingFile, FileAsk, FileContent, FileData, GUESSED};
 use super::request::AGENT;
 use super::step::Step;
-use crate::passing::{FileStream, HttpBody, too_large};
+use crate::passing::{FileStream, FileTransfer, HttpBody, too_large};
 use crate::port::{ArrivingBody, HttpFault, HttpFaultKind, HttpRequest, OpenedResponse, Verb};
 use crate::tools::{CallFailure, Condition};
 
@@ -46,12 +46,16 @@ impl Run<'_> {
             let place = self.environment.places.place(base, &self.values, self.mapped)?;
             self.environment.let_in(&place).await?;
         }
-        self.environment.fetched(url).await
+        self.environment.fetched(url, self.transfer).await
     }
 }
 
 impl RestEnvironment {
-    async fn fetched(&self, mut url: String) -> Result<FileData, CallFailure> {
+    async fn fetched(
+        &self,
+        mut url: String,
+        transfer: Option<&FileTransfer>,
+    ) -> Result<FileData, CallFailure> {
         for _ in 0..=HOPS {
             let mut request = HttpRequest {
                 method: Verb::Get,
@@ -71,7 +75,7 @@ impl RestEnvironment {
                 (301 | 302 | 303 | 307 | 308, Some(to)) => {
                     url = file::redirected(&url, to).map_err(CallFailure::arguments)?;
                 }
-                _ if response.is_success() => return self.begun(url, response).await,
+                _ if response.is_success() => return self.begun(url, response, transfer).await,
                 (status, _) => return Err(unserved(status)),
             }
         }
@@ -82,7 +86,12 @@ impl RestEnvironment {
     }
 
     /// The file in a successful answer. Its length is checked before anything else.
-    async fn begun(&self, url: String, mut response: OpenedResponse) -> Result<FileData, CallFailure> {
+    async fn begun(
+        &self,
+        url: String,
+        mut response: OpenedResponse,
+        transfer: Option<&FileTransfer>,
+    ) -> Result<FileData, CallFailure> {
         let (length, most) = (response.length, self.limits.passed_file);
         let large = || CallFailure::new(Condition::ToolFailed, too_large(most));
         if length.is_some_and(|length| length > most) {
@@ -104,7 +113,7 @@ impl RestEnvironment {
             return Ok(FileData { head, content: FileContent::Here(first) });
         }
         let secret = self.secret(&url);
-        let stream = FileStream::new(first, Some(response.body), length, most);
+        let stream = FileStream::new(first, Some(response.body), length, most).counted(transfer.cloned());
         Ok(FileData { head, content: FileContent::Arriving(ArrivingFile { stream, secret }) })
     }
 

@@ -29,6 +29,7 @@
 //! | `open` | requests whose route the call chooses |
 //! | `steps` | running steps, one after the other |
 //! | `environment` | requests: deadlines, attempts, caching |
+//! | `context` | the caller of a run |
 //! | `cache` | a cache of answers |
 //! | `file` | files that calls contain or name |
 //! | `brought` | files that services return |
@@ -41,6 +42,7 @@ mod brief;
 mod brought;
 mod cache;
 mod content_format;
+mod context;
 mod encode;
 mod entry;
 mod environment;
@@ -81,6 +83,7 @@ pub(crate) mod tests;
 
 pub(crate) use cache::Cache;
 pub(crate) use content_format::{CONTENT_FORMAT, CONTENT_NOTE};
+pub(crate) use context::RunContext;
 pub(crate) use encode::decoded;
 pub(crate) use environment::{ADDRESS_NOT_ALLOWED, FIELDS, FULL, RequestLimits, RestEnvironment};
 pub(crate) use file::FileFrom;

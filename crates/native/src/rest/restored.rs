@@ -178,7 +178,7 @@ fn own((name, value): (&str, &Value)) -> (String, Value) {
     (name.to_owned(), value.clone())
 }
 
-/// A change of one field.
+/// A change to one field.
 fn change(old: &Value, new: &Value) -> Value {
     match (old.as_str(), new.as_str()) {
         (Some(old), Some(new)) if [old, new].iter().any(|text| text.len() > SHORT || text.contains('\n')) => {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::arguments::argument::ToolArgument;
 use crate::arguments::values::Values;
-use crate::rest::{RestEnvironment, Shape, Step};
+use crate::rest::{RestEnvironment, RunContext, Shape, Step};
 
 /// The finder of a site's own tools: the request that lists these tools, and the translation of calls to them.
 #[derive(Debug, Clone, Copy)]
@@ -77,7 +77,9 @@ impl ToolFinder {
             let mut values = Values::default();
             values.set("page", Value::from(page));
             values.set("per_page", Value::from(PER_PAGE));
-            let answer = environment.run(self.arguments, (self.steps, &self.shape), values, None).await;
+            let answer = environment
+                .run(self.arguments, (self.steps, &self.shape), values, RunContext::default())
+                .await;
             let Ok(shown) = answer else {
                 // The previous tools are better than none; if there were none, the place has no such tools.
                 let tools = old.map(|(_, tools)| tools).unwrap_or_default();

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::arguments::argument::ToolArgument;
 use crate::arguments::call_failure::CallFailure;
 use crate::arguments::values::Values;
-use crate::rest::{RestEnvironment, Shape, Step};
+use crate::rest::{RestEnvironment, RunContext, Shape, Step};
 use crate::server::{Mapped, NativeRefusal};
 
 /// Resources and prompts of a server of tools.
@@ -121,7 +121,7 @@ impl OfferTable {
             return Err(missing(&format!("the resources are {}", known.join(", "))));
         };
         let shape = (resource.steps, &resource.shape);
-        let shown = environment.run(resource.arguments, shape, values, mapped).await;
+        let shown = environment.run(resource.arguments, shape, values, RunContext::of(mapped)).await;
         let shown = shown.map_err(|failure| {
             let is_gone = |(name, value): &(&str, Value)| *name == "status" && *value == 404;
             if failure.detail.iter().any(is_gone) { missing(&failure.message) } else { failure.refusal() }
@@ -156,7 +156,8 @@ impl OfferTable {
                     Some((steps, shape)) => {
                         let mut values = Values::default();
                         values.set("typed", Value::from(asked.typed.clone()));
-                        let shown = environment.run(&[], (steps, shape), values, mapped).await;
+                        let shown =
+                            environment.run(&[], (steps, shape), values, RunContext::of(mapped)).await;
                         let shown = shown.map_err(CallFailure::refusal)?;
                         (found_values(&shown.structured.unwrap_or_default()), shown.entries)
                     }

@@ -17,7 +17,7 @@ use super::row::{ToolAction, ToolRow, Wording};
 use super::schema::described;
 use crate::arguments::call_failure::{CallFailure, Condition};
 use crate::arguments::read::Policy;
-use crate::rest::{AnswerStyle, CONTENT_NAMES, CallAnswer, RestEnvironment, VALUE_NAMES};
+use crate::rest::{AnswerStyle, CONTENT_NAMES, CallAnswer, RestEnvironment, RunContext, VALUE_NAMES};
 use crate::server::{Answering, Mapped, NativeCall, NativeRefusal, NativeServer, respond};
 use crate::unknown::UnknownArguments;
 
@@ -280,7 +280,7 @@ impl ToolServer {
     }
 
     fn call(&self, call: NativeCall<'_>) -> Answering {
-        let NativeCall { request, era, mapped, documented } = call;
+        let NativeCall { request, era, mapped, documented, transfer } = call;
         let (tool, values) = match self.0.begun(request) {
             Ok(begun) => begun,
             Err(failure) => return self.at_once(request, self.0.said((era, documented), Err(failure))),
@@ -291,10 +291,12 @@ impl ToolServer {
             }
             ToolAction::Rest(steps, shape) => {
                 let (inner, request, mapped) = (self.0.clone(), request.clone(), mapped.cloned());
+                let transfer = transfer.cloned();
                 Answering::Soon(Box::pin(async move {
+                    let context = RunContext { mapped: mapped.as_ref(), transfer: transfer.as_ref() };
                     let outcome = match &inner.environment {
                         Some(environment) => {
-                            environment.run(tool.arguments, (steps, &shape), values, mapped.as_ref()).await
+                            environment.run(tool.arguments, (steps, &shape), values, context).await
                         }
                         None => {
                             Err(CallFailure::new(Condition::ToolFailed, "this server cannot send requests"))

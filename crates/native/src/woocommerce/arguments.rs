@@ -29,7 +29,7 @@ pub(super) const STATUS_OF_STOCK: ToolArgument =
 pub(super) const COUNTED: ToolArgument = flag("manage_stock", "Track the stock.");
 pub(super) const QUANTITY: ToolArgument =
     int("stock_quantity", "Number of items in stock; requires `manage_stock`.");
-/// The stock of a product. A change of one of these members can change the others.
+/// The stock of a product. A change to one of these members can change the others.
 pub(super) const STOCK_MEMBERS: &[ToolArgument] = &[COUNTED, QUANTITY, STATUS_OF_STOCK];
 pub(super) const PERIOD: ToolArgument =
     text("period", "Period of the report, instead of dates.").among(&["week", "month", "last_month", "year"]);

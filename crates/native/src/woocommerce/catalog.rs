@@ -88,7 +88,7 @@ pub(super) const TOOLS: &[&[ToolRow]] = &[rows! {
         get "/products/attributes" => ATTRIBUTES;
     "woo_create_attribute", "Create a product attribute", "Creates an attribute that products can share, and returns it.", [NAME.required(), SLUG, KEPT_ORDER];
         post "/products/attributes" => ATTRIBUTE;
-    "woo_list_attribute_terms", "List terms of a product attribute", "Returns a page of the terms of an attribute, such as the sizes.",
+    "woo_list_attribute_terms", "List terms of a product attribute", "Returns a page of the terms of an attribute, such as sizes.",
         [OF_ATTRIBUTE, PAGE, PER_PAGE, SEARCH, HIDE_EMPTY, INCLUDE, EXCLUDE, ORDER];
         get "/products/attributes/{attribute_id}/terms" => TERMS;
     "woo_create_attribute_term", "Create a term of a product attribute", "Adds a term to an attribute and returns the term.",

@@ -35,7 +35,7 @@ pub(super) const fn phase_of(verb: &str) -> &'static str {
     if matches!(verb.as_bytes(), b"get" | b"editable") { "" } else { WRITE }
 }
 
-/// Keeps the values that a change of the item at this route replaces, except some, and refuses new texts that would turn blocks
+/// Keeps the values that a change to the item at this route replaces, except some, and refuses new texts that would turn blocks
 /// or shortcodes of the current ones into plain HTML.
 pub(super) const fn kept(
     route: &'static str,
@@ -50,7 +50,7 @@ pub(super) const fn kept(
 pub(super) const KEPT: KeptValues =
     KeptValues { together: &[], except: &[], never_empty: &["email"], removed: MISSING };
 
-/// The check of a change of the item that this request reads.
+/// The check of a change to the item that this request reads.
 pub(super) const fn check(ask: RestRequest, judged: &'static [&'static str], kept: KeptValues) -> Check {
     Check { ask: ask.alone(), judged, keeping: Keeping::Values(kept), judge: keeps }
 }

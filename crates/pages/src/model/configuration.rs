@@ -40,7 +40,7 @@ pub struct ConfigFault {
     pub excerpt: Option<ForeignText>,
 }
 
-/// A change of the configuration.
+/// A change to the configuration.
 #[derive(Debug, Clone, Default)]
 pub struct ChangeRow {
     /// The time of the change.

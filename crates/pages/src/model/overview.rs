@@ -31,7 +31,7 @@ pub struct OverviewPage {
     pub running: u64,
     /// The number of calls that wait for their turn at a server.
     pub waiting: u64,
-    /// The number of calls that wait for an answer of their client.
+    /// The number of calls that wait for an answer from their client.
     pub questions: u64,
     /// The number of open sessions.
     pub sessions: u64,

@@ -175,7 +175,7 @@ pub struct ProcessRow {
     pub children: u64,
 }
 
-/// A change of a server's state.
+/// A change in a server's state.
 #[derive(Debug, Clone, Default)]
 pub struct StateChange {
     /// The time of the change.

@@ -13,7 +13,7 @@ pub fn live(frame: &PageFrame, data: &LivePage) -> Markup {
     let head = Head::of(
         Section::Live,
         "Live",
-        "Calls, changes of servers' states, and changes by people, as they happen. This page keeps no events; recorded calls are under Calls.",
+        "Calls, changes in servers' states, and changes by people, as they happen. This page keeps no events; recorded calls are under Calls.",
     );
     let pairs = [("q", data.q.raw()), ("kind", data.kind.map_or("", LiveEventKind::name))];
     let rows = html! {

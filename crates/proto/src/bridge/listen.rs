@@ -121,12 +121,12 @@ pub fn concerns(wanted: &str, changed: &str) -> bool {
 /// Two streams of one server while one replaces the other. Only the notices on one of them are delivered, so no
 /// notice is lost or delivered twice.
 #[derive(Debug, Default)]
-pub struct Succession {
+pub struct StreamHandover {
     opened: u64,
     heard: u64,
 }
 
-impl Succession {
+impl StreamHandover {
     /// Registers a new stream and returns its number.
     pub fn open(&mut self) -> u64 {
         self.opened += 1;
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn the_newest_acknowledged_stream_is_heard_and_no_other() {
-        let mut streams = Succession::default();
+        let mut streams = StreamHandover::default();
         let first = streams.open();
         assert!(!streams.counts(first));
         assert!(streams.acknowledge(first));

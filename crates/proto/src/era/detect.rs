@@ -7,7 +7,7 @@ use crate::rpc::{Frame, code};
 
 /// The information about its era that a message itself contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spoken {
+pub enum EraEvidence {
     /// The message is self-contained: read its envelope.
     Stateless,
     /// The message opens a session.
@@ -65,9 +65,9 @@ impl EraFault {
 /// # Errors
 /// [`EraFault::Header`] for an `initialize` request whose header names a stateless version, and
 /// [`EraFault::Duplicate`].
-pub fn detect(frame: &Frame, header: Option<&str>) -> Result<Spoken, EraFault> {
+pub fn detect(frame: &Frame, header: Option<&str>) -> Result<EraEvidence, EraFault> {
     if frame.meta(meta::PROTOCOL_VERSION)?.is_some() {
-        return Ok(Spoken::Stateless);
+        return Ok(EraEvidence::Stateless);
     }
     let stateless_header = header.is_some_and(names_stateless);
     if frame.method() == Method::Initialize.name() {
@@ -77,9 +77,9 @@ pub fn detect(frame: &Frame, header: Option<&str>) -> Result<Spoken, EraFault> {
                 "names a version without a handshake, but the body is an initialize request".to_owned(),
             ));
         }
-        return Ok(Spoken::Handshake);
+        return Ok(EraEvidence::Handshake);
     }
-    Ok(if stateless_header { Spoken::Stateless } else { Spoken::Session })
+    Ok(if stateless_header { EraEvidence::Stateless } else { EraEvidence::Session })
 }
 
 /// Returns true if a version string names a stateless era, or a version newer than all known ones: newer

@@ -21,7 +21,7 @@ mod v2026_07_28;
 #[cfg(test)]
 mod tests;
 
-pub use detect::{EraFault, Spoken, detect, is_dated};
+pub use detect::{EraEvidence, EraFault, detect, is_dated};
 pub use envelope::{Envelope, Mirrored, check_notification, read_envelope};
 pub use hello::{
     ClientHello, HelloFault, ServerHello, client_hello, discover_request, discover_result, identity,

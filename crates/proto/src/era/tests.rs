@@ -32,14 +32,14 @@ fn the_body_decides_first_then_the_header() {
     let own = frame(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{{{ENVELOPE}}}}}"#));
     let hello = frame(r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#);
     let bare = frame(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
-    assert_eq!(detect(&own, Some("2025-11-25")), Ok(Spoken::Stateless));
-    assert_eq!(detect(&hello, None), Ok(Spoken::Handshake));
-    assert_eq!(detect(&hello, Some("2025-11-25")), Ok(Spoken::Handshake));
+    assert_eq!(detect(&own, Some("2025-11-25")), Ok(EraEvidence::Stateless));
+    assert_eq!(detect(&hello, None), Ok(EraEvidence::Handshake));
+    assert_eq!(detect(&hello, Some("2025-11-25")), Ok(EraEvidence::Handshake));
     assert!(matches!(detect(&hello, Some("2026-07-28")), Err(EraFault::Header(..))));
-    assert_eq!(detect(&bare, Some("2026-07-28")), Ok(Spoken::Stateless));
-    assert_eq!(detect(&bare, Some("2030-01-01")), Ok(Spoken::Stateless));
-    assert_eq!(detect(&bare, Some("2025-06-18")), Ok(Spoken::Session));
-    assert_eq!(detect(&bare, None), Ok(Spoken::Session));
+    assert_eq!(detect(&bare, Some("2026-07-28")), Ok(EraEvidence::Stateless));
+    assert_eq!(detect(&bare, Some("2030-01-01")), Ok(EraEvidence::Stateless));
+    assert_eq!(detect(&bare, Some("2025-06-18")), Ok(EraEvidence::Session));
+    assert_eq!(detect(&bare, None), Ok(EraEvidence::Session));
 }
 
 fn call(meta: &str) -> Frame {

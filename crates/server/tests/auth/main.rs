@@ -5,6 +5,7 @@
 mod support;
 
 mod affinity;
+mod hosted_clients;
 mod logs;
 mod owners;
 mod places;

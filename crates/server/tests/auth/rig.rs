@@ -76,6 +76,13 @@ impl State {
         format!("stateFolder: '{}'\n", self.0.display())
     }
 
+    /// Writes a file into it; returns the file's path.
+    pub(crate) fn file(&self, name: &str, text: &str) -> String {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).expect("a file in the own folder");
+        path.to_str().expect("UTF-8").to_owned()
+    }
+
     /// Runs `dragoman key ARGS`; returns its output.
     pub(crate) async fn key(&self, args: &[&str]) -> String {
         #[expect(clippy::disallowed_methods, reason = "the process under test has no supervisor above it")]

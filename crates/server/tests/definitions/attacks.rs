@@ -9,7 +9,7 @@ use crate::support::*;
 
 const HOLD: &str = "definitions: hold\n";
 
-/// A tool, and changes of it that a server may try.
+/// A tool, and changes to it that a server may try.
 fn attacked() -> (Value, [Value; 5]) {
     let good = json!({
         "name": "read", "title": "Read", "description": "Reads a file.",

@@ -103,7 +103,7 @@ async fn without_a_sound_record_nothing_is_approved_again_in_silence() {
         ended.err
     );
     let gateway = Gateway::start(&config.replace("definitions: hold", "definitions: warn")).await;
-    gateway.log().has("changes of tools' definitions are not detected").await;
+    gateway.log().has("changes to tools' definitions are not detected").await;
 }
 
 #[tokio::test]

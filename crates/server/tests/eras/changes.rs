@@ -1,4 +1,4 @@
-//! Changes of lists, and of resources that a client follows.
+//! Changes to lists, and to resources that a client follows.
 
 use serde_json::{Value, json};
 

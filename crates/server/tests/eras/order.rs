@@ -47,7 +47,7 @@ pub(crate) fn states_once(lines: Vec<Line>) -> Vec<Line> {
     shown
 }
 
-/// Notifications about the changes of a call may come before or after its answer, and over each of the gateway's
+/// Notifications that a call causes may come before or after its answer, and over each of the gateway's
 /// connections: they are shown once, after it.
 pub(crate) fn answers_before_news(lines: Vec<Line>) -> Vec<Line> {
     let mut sorted = Vec::new();

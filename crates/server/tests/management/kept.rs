@@ -1,4 +1,4 @@
-//! State that survives a restart, and a change of the file.
+//! State that survives a restart, and a change to the file.
 
 use std::os::unix::fs::PermissionsExt as _;
 

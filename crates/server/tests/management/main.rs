@@ -13,7 +13,7 @@
 //! | `socket` | the API on the socket in the state folder |
 //! | `insight` | what operators see: the configuration, access, processes |
 //! | `openapi` | every operation, checked against the OpenAPI document |
-//! | `kept` | what survives a restart, and a change of the file |
+//! | `kept` | what survives a restart, and a change to the file |
 
 #[path = "../support/mod.rs"]
 mod support;

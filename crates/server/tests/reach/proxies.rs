@@ -97,7 +97,8 @@ async fn a_proxy_that_cannot_be_used_is_no_reason_to_do_without() {
     let env = [("ALL_PROXY", "socks5://me:my-word@proxy.invalid:1080")];
     let with = Start { config: &config, env: &env, ..Start::default() };
     let checked = run_to_end("check", &with).await;
-    let said = "the environment variable ALL_PROXY names no usable proxy: only HTTP proxies are supported";
+    let said =
+        "the environment variable ALL_PROXY does not name a usable proxy: only HTTP proxies are supported";
     assert!(checked.err.contains(said) && checked.code == Some(0), "{}", checked.err);
     let gateway = Gateway::start_with(&with).await;
     gateway.log().has(said).await;

@@ -93,7 +93,7 @@ pub(crate) struct Start<'a> {
     pub(crate) env: &'a [(&'a str, &'a str)],
     /// Further files next to the configuration: name and text.
     pub(crate) files: &'a [(&'a str, &'a str)],
-    /// True to listen at the configured address; otherwise, at a free port of this machine.
+    /// True to listen on the configured address; otherwise, at a free port of this machine.
     pub(crate) own_listen: bool,
     /// A program with its arguments that executes the command after them.
     pub(crate) under: &'a [&'a str],

@@ -1,4 +1,4 @@
-//! The files of `tls`: refusals of and notes about files, and changes of files.
+//! The files of `tls`: refusals of and notes about files, and changes to files.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -78,14 +78,14 @@ async fn authorities_of_clients_are_exchanged_too() {
     assert!(!is_served(&gateway, &one).await && is_served(&gateway, &two).await);
 }
 
-/// Changes of the paths in `tls` apply after a restart; changes in the files apply at once.
+/// Changes to the paths in `tls` apply after a restart; changes in the files apply at once.
 #[tokio::test]
 async fn other_files_count_from_a_restart_on() {
     let authority = Authority::new();
     let gateway = gateway(&authority, "").await;
     assert!(is_served(&gateway, &Client::trusting(&authority)).await);
     gateway.write("mcpServers: { demo: { native: demo } }\n");
-    gateway.log().has("changes of tls take effect after a restart").await;
+    gateway.log().has("changes to tls take effect after a restart").await;
     assert!(is_served(&gateway, &Client::trusting(&authority)).await);
 }
 

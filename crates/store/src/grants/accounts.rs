@@ -3,12 +3,14 @@
 use rusqlite::{OptionalExtension as _, Row, params};
 use secrecy::{ExposeSecret as _, SecretString};
 
+use super::profile_names::{ProfileNames, profiles};
 use super::{Grants, MAX_GRANTS};
 use crate::Error;
 use crate::database::{counted, kept};
 
 pub(super) const COLUMNS: &str =
-    "grants.id, client, client_name, site, rest, user, password, password_id, created_ms, used_ms, ended_ms";
+    "grants.id, client, client_name, site, rest, user, password, password_id, created_ms, used_ms, ended_ms,
+     grants.profiles";
 
 /// The time after which a grant without tokens ends, in milliseconds.
 pub(super) const FORGOTTEN_MS: u64 = 10 * 60 * 1000;
@@ -32,6 +34,8 @@ pub struct NewGrant<'a> {
     pub password: &'a SecretString,
     /// The id of this password at the site, if it is known.
     pub password_id: Option<&'a str>,
+    /// The profiles for which the grant's tokens are valid; `None` for all.
+    pub profiles: Option<&'a ProfileNames>,
 }
 
 /// A stored grant. All times are in milliseconds since 1970.
@@ -59,6 +63,8 @@ pub struct StoredGrant {
     pub used_ms: u64,
     /// The time at which the grant ended; its password may still exist at the site.
     pub ended_ms: Option<u64>,
+    /// The profiles for which the grant's tokens are valid; `None` for all.
+    pub profiles: Option<ProfileNames>,
 }
 
 impl Grants {
@@ -78,7 +84,7 @@ impl Grants {
                 return Ok(false);
             }
             file.execute(
-                "INSERT INTO grants VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, NULL)",
+                "INSERT INTO grants VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, NULL, ?10)",
                 params![
                     new.id,
                     new.client,
@@ -88,7 +94,8 @@ impl Grants {
                     new.user,
                     sealed,
                     new.password_id,
-                    kept(now_ms)
+                    kept(now_ms),
+                    new.profiles.map(ProfileNames::text)
                 ],
             )?;
             Ok(true)
@@ -193,6 +200,7 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<(StoredGrant, Vec<u8>)> {
         created_ms: counted(row.get(8)?),
         used_ms: counted(row.get(9)?),
         ended_ms: row.get::<_, Option<i64>>(10)?.map(counted),
+        profiles: profiles(row, 11)?,
     };
     Ok((grant, row.get(6)?))
 }

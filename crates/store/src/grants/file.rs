@@ -10,7 +10,7 @@ use crate::vault::VaultKey;
 pub const MAX_GRANTS: i64 = 100_000;
 
 /// The file's name in its folder.
-const FILE: &str = "grants.db";
+pub(super) const FILE: &str = "grants.db";
 
 const FIRST: &str = "
     CREATE TABLE clients (
@@ -42,9 +42,16 @@ const FIRST: &str = "
     CREATE INDEX tokens_by_grant ON tokens (grant_id);
 ";
 
-const PURPOSE: Purpose = Purpose { mark: 0x6467_6D67, steps: &[FIRST], durable: true, examined: true };
+/// Tokens may be valid for some profiles only; NULL means all of them, and for a token, those of its grant.
+const PROFILES: &str = "
+    ALTER TABLE grants ADD COLUMN profiles TEXT;
+    ALTER TABLE tokens ADD COLUMN profiles TEXT;
+";
 
-/// The open file. Several processes may open it at the same time; each sees the changes of the others immediately.
+pub(super) const PURPOSE: Purpose =
+    Purpose { mark: 0x6467_6D67, steps: &[FIRST, PROFILES], durable: true, examined: true };
+
+/// The open file. Several processes may open it at the same time; each sees the changes from the others immediately.
 #[derive(Debug)]
 pub struct Grants {
     pub(super) file: Database,

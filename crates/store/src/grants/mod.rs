@@ -7,18 +7,21 @@
 //! | `file` | opening the file, and its limits |
 //! | `clients` | registered clients |
 //! | `accounts` | creating, listing and ending grants |
+//! | `profile_names` | the profiles for which tokens are valid |
 //! | `records` | grants with their tokens, as several gateways share them |
 //! | `tokens` | issuing, finding and replacing the tokens of grants |
 
 mod accounts;
 mod clients;
 mod file;
+mod profile_names;
 mod records;
 mod tokens;
 
 pub use accounts::{NewGrant, StoredGrant};
 pub use clients::MAX_CLIENTS;
 pub use file::{Grants, MAX_GRANTS};
+pub use profile_names::ProfileNames;
 pub use records::GrantRecord;
 pub use tokens::{FoundToken, NewToken, TokenDigest, TokenUse};
 

@@ -6,6 +6,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::accounts::{COLUMNS, FORGOTTEN_MS, bound, read};
+use super::profile_names::{ProfileNames, profiles};
 use super::{Grants, MAX_GRANTS, StoredGrant, TokenDigest};
 use crate::Error;
 use crate::database::{counted, kept};
@@ -31,6 +32,9 @@ pub struct GrantRecord {
     used_ms: u64,
     /// The time at which the grant ended.
     pub ended_ms: Option<u64>,
+    /// Missing in records of gateways of older versions, whose tokens are valid for all profiles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    profiles: Option<ProfileNames>,
     tokens: Vec<TokenRecord>,
 }
 
@@ -42,6 +46,8 @@ struct TokenRecord {
     renews: bool,
     until_ms: u64,
     spent_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    profiles: Option<ProfileNames>,
 }
 
 fn exposed<S: Serializer>(password: &SecretString, serializer: S) -> Result<S::Ok, S::Error> {
@@ -62,7 +68,7 @@ impl Grants {
         let found = self.file.read(|file| {
             let select = format!("SELECT {COLUMNS} FROM grants WHERE id = ?1");
             let Some(grant) = file.query_row(&select, [id], read).optional()? else { return Ok(None) };
-            let select = "SELECT digest, renews, until_ms, spent_ms FROM tokens
+            let select = "SELECT digest, renews, until_ms, spent_ms, profiles FROM tokens
                 WHERE grant_id = ?1 AND until_ms > ?2 AND (spent_ms IS NULL OR spent_ms = 0 OR spent_ms > ?3)";
             let mut query = file.prepare_cached(select)?;
             let tokens = query.query_map(params![id, kept(now_ms), since], |row| {
@@ -71,6 +77,7 @@ impl Grants {
                     renews: row.get(1)?,
                     until_ms: counted(row.get(2)?),
                     spent_ms: row.get::<_, Option<i64>>(3)?.map(counted),
+                    profiles: profiles(row, 4)?,
                 })
             })?;
             Ok(Some((grant, tokens.collect::<rusqlite::Result<Vec<_>>>()?)))
@@ -89,6 +96,7 @@ impl Grants {
             created_ms: grant.created_ms,
             used_ms: grant.used_ms,
             ended_ms: grant.ended_ms,
+            profiles: grant.profiles,
             tokens,
         }))
     }
@@ -159,7 +167,7 @@ fn insert(file: &Transaction<'_>, record: &GrantRecord, sealed: &[u8]) -> rusqli
         return Ok(false);
     }
     file.execute(
-        "INSERT INTO grants VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, NULL)",
+        "INSERT INTO grants VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, NULL, ?11)",
         params![
             record.id,
             record.client,
@@ -170,7 +178,8 @@ fn insert(file: &Transaction<'_>, record: &GrantRecord, sealed: &[u8]) -> rusqli
             sealed,
             record.password_id,
             kept(record.created_ms),
-            kept(record.used_ms)
+            kept(record.used_ms),
+            record.profiles.as_ref().map(ProfileNames::text)
         ],
     )?;
     Ok(true)
@@ -178,12 +187,20 @@ fn insert(file: &Transaction<'_>, record: &GrantRecord, sealed: &[u8]) -> rusqli
 
 /// Stores the tokens of a record; the earliest use of a token counts.
 fn insert_tokens(file: &Transaction<'_>, record: &GrantRecord) -> rusqlite::Result<()> {
-    let insert = "INSERT INTO tokens VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (digest) DO UPDATE
+    let insert = "INSERT INTO tokens VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (digest) DO UPDATE
         SET spent_ms = coalesce(min(spent_ms, excluded.spent_ms), spent_ms, excluded.spent_ms)
         WHERE grant_id = excluded.grant_id";
     let mut insert = file.prepare_cached(insert)?;
-    for TokenRecord { digest, renews, until_ms, spent_ms } in &record.tokens {
-        insert.execute(params![&digest[..], record.id, renews, kept(*until_ms), spent_ms.map(kept)])?;
+    for TokenRecord { digest, renews, until_ms, spent_ms, profiles } in &record.tokens {
+        let profiles = profiles.as_ref().map(ProfileNames::text);
+        insert.execute(params![
+            &digest[..],
+            record.id,
+            renews,
+            kept(*until_ms),
+            spent_ms.map(kept),
+            profiles
+        ])?;
     }
     Ok(())
 }

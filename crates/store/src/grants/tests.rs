@@ -1,7 +1,9 @@
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::{Grants, NewGrant, NewToken, TokenUse};
+use super::file::{FILE, PURPOSE};
+use super::{Grants, NewGrant, NewToken, ProfileNames, TokenUse};
 use crate::database::tests::Folder;
+use crate::database::{Database, Purpose};
 
 const NOW: u64 = 1_795_327_200_000;
 
@@ -9,25 +11,29 @@ fn grants(folder: &Folder) -> Grants {
     Grants::open(folder.path(), &[7; 32]).unwrap()
 }
 
-fn begin(grants: &mut Grants, id: &str) {
-    let password = SecretString::from(format!("password of {id}"));
-    let new = NewGrant {
-        id,
+fn new_grant(password: &SecretString) -> NewGrant<'_> {
+    NewGrant {
+        id: "",
         client: "client",
         client_name: "Client",
         site: "https://example.com",
         rest: "https://example.com/wp-json",
         user: "ann",
-        password: &password,
+        password,
         password_id: Some("uuid"),
-    };
+        profiles: None,
+    }
+}
+
+fn begin(grants: &mut Grants, id: &str) {
+    let password = SecretString::from(format!("password of {id}"));
     let mut nonce = [0; 12];
     aws_lc_rs::rand::fill(&mut nonce).unwrap();
-    assert!(grants.begin(&new, nonce, NOW).unwrap());
+    assert!(grants.begin(&NewGrant { id, ..new_grant(&password) }, nonce, NOW).unwrap());
 }
 
 fn token(digest: u8, token_use: TokenUse) -> NewToken {
-    NewToken { digest: [digest; 32], token_use, until_ms: NOW + 1000 }
+    NewToken { digest: [digest; 32], token_use, until_ms: NOW + 1000, profiles: None }
 }
 
 #[test]
@@ -194,4 +200,43 @@ fn the_grants_that_a_sweep_would_end_are_known_before() {
     assert_eq!(all.due(before, now).unwrap(), ["forgotten", "idle"]);
     assert_eq!(all.sweep(before, now).unwrap(), 2);
     assert!(all.due(before, now).unwrap().is_empty());
+}
+
+#[test]
+fn a_token_may_be_valid_for_some_profiles_of_its_grant() {
+    let (folder, second) = (Folder::new(), Folder::new());
+    let (mut all, mut other) = (grants(&folder), grants(&second));
+    let of = |names: &[&str]| Some(ProfileNames::new(names.iter().copied()));
+    let password = SecretString::from("x");
+    let named = of(&["shop", "blog", "shop"]);
+    let new = NewGrant { id: "a", profiles: named.as_ref(), ..new_grant(&password) };
+    assert!(all.begin(&new, [1; 12], NOW).unwrap());
+    let narrow = NewToken { profiles: of(&["blog"]), ..token(1, TokenUse::Access) };
+    all.issue("a", &[narrow, token(2, TokenUse::Refresh)]).unwrap();
+    merged(&all, &mut other, "a");
+    for file in [&all, &other] {
+        let profiles = |digest: u8| file.find(&[digest; 32]).unwrap().unwrap().profiles;
+        assert_eq!((profiles(1), profiles(2)), (of(&["blog"]), of(&["blog", "shop"])));
+    }
+    assert!(named.as_ref().unwrap().contains_all(&of(&["blog"]).unwrap()));
+    assert!(!of(&["blog"]).unwrap().contains_all(named.as_ref().unwrap()));
+}
+
+#[test]
+fn tokens_of_a_file_of_an_older_version_stay_valid_for_all_profiles() {
+    let folder = Folder::new();
+    {
+        let first = Purpose { steps: &PURPOSE.steps[..1], ..PURPOSE };
+        let mut old = Database::open(&folder.path().join(FILE), &first).unwrap();
+        old.write(|file| {
+            file.execute(
+                "INSERT INTO grants VALUES ('a', 'c', 'C', 's', 'r', 'u', x'00', NULL, 1, 1, NULL)",
+                [],
+            )?;
+            file.execute("INSERT INTO tokens VALUES (?1, 'a', 0, ?2, NULL)", (&[1_u8; 32][..], i64::MAX))
+        })
+        .unwrap();
+    }
+    let found = grants(&folder).find(&[1; 32]).unwrap().unwrap();
+    assert_eq!((found.grant.id.as_str(), found.profiles), ("a", None));
 }

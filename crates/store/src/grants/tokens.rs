@@ -4,6 +4,7 @@ use rusqlite::{OptionalExtension as _, Transaction, params};
 
 use super::Grants;
 use super::accounts::{COLUMNS, StoredGrant, read};
+use super::profile_names::{ProfileNames, profiles};
 use crate::Error;
 use crate::database::{counted, kept};
 
@@ -20,7 +21,7 @@ pub enum TokenUse {
 }
 
 /// A token to be stored.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct NewToken {
     /// The token's digest.
     pub digest: TokenDigest,
@@ -28,6 +29,8 @@ pub struct NewToken {
     pub token_use: TokenUse,
     /// The time from which the token is no longer valid, in milliseconds since 1970.
     pub until_ms: u64,
+    /// The profiles for which the token is valid; `None` for those of its grant.
+    pub profiles: Option<ProfileNames>,
 }
 
 /// A token that is stored.
@@ -41,6 +44,8 @@ pub struct FoundToken {
     pub until_ms: u64,
     /// The time at which the refresh token was replaced, if it was.
     pub spent_ms: Option<u64>,
+    /// The profiles for which the token is valid; `None` for all.
+    pub profiles: Option<ProfileNames>,
 }
 
 impl Grants {
@@ -81,19 +86,20 @@ impl Grants {
     /// Fails if the file cannot be used.
     pub fn find(&self, digest: &TokenDigest) -> Result<Option<FoundToken>, Error> {
         let query = format!(
-            "SELECT {COLUMNS}, renews, until_ms, spent_ms FROM tokens JOIN grants ON grants.id = grant_id
+            "SELECT {COLUMNS}, renews, until_ms, spent_ms, tokens.profiles FROM tokens JOIN grants ON grants.id = grant_id
              WHERE digest = ?1 AND ended_ms IS NULL"
         );
         let found = self.file.read(|file| {
             let mut query = file.prepare_cached(&query)?;
             let row = query.query_row([&digest[..]], |row| {
-                let token_use = if row.get::<_, bool>(11)? { TokenUse::Refresh } else { TokenUse::Access };
-                let spent_ms = row.get::<_, Option<i64>>(13)?.map(counted);
-                Ok((read(row)?, token_use, counted(row.get(12)?), spent_ms))
+                let token_use = if row.get::<_, bool>(12)? { TokenUse::Refresh } else { TokenUse::Access };
+                let spent_ms = row.get::<_, Option<i64>>(14)?.map(counted);
+                Ok((read(row)?, token_use, counted(row.get(13)?), spent_ms, profiles(row, 15)?))
             });
             row.optional()
         })?;
-        Ok(found.map(|((grant, sealed), token_use, until_ms, spent_ms)| FoundToken {
+        Ok(found.map(|((grant, sealed), token_use, until_ms, spent_ms, own)| FoundToken {
+            profiles: own.or_else(|| grant.profiles.clone()),
             grant: self.opened(grant, &sealed),
             token_use,
             until_ms,
@@ -103,10 +109,11 @@ impl Grants {
 }
 
 fn insert(file: &Transaction<'_>, grant: &str, tokens: &[NewToken]) -> rusqlite::Result<()> {
-    let mut insert = file.prepare_cached("INSERT INTO tokens VALUES (?1, ?2, ?3, ?4, NULL)")?;
+    let mut insert = file.prepare_cached("INSERT INTO tokens VALUES (?1, ?2, ?3, ?4, NULL, ?5)")?;
     for token in tokens {
         let renews = token.token_use == TokenUse::Refresh;
-        insert.execute(params![&token.digest[..], grant, renews, kept(token.until_ms)])?;
+        let profiles = token.profiles.as_ref().map(ProfileNames::text);
+        insert.execute(params![&token.digest[..], grant, renews, kept(token.until_ms), profiles])?;
     }
     Ok(())
 }

@@ -103,7 +103,7 @@ pub enum Revocation {
     Unknown,
 }
 
-/// The open file. Several processes may open it at the same time; each sees the changes of the others immediately.
+/// The open file. Several processes may open it at the same time; each sees the changes from the others immediately.
 #[derive(Debug)]
 pub struct Keys(Database);
 

@@ -20,7 +20,7 @@ const FIRST: &str = "
 
 const PURPOSE: Purpose = Purpose { mark: 0x6467_6D76, steps: &[FIRST], durable: true, examined: true };
 
-/// Secrets by name. Several processes may open the file at the same time; each sees the changes of the others
+/// Secrets by name. Several processes may open the file at the same time; each sees the changes from the others
 /// immediately.
 #[derive(Debug)]
 pub struct Vault {

@@ -10,6 +10,7 @@
 //! | `record` | the requests that the site got |
 //! | `request`, `answer` | one complete request and one complete answer |
 //! | `accounts` | the accounts with their passwords and capabilities |
+//! | `application_passwords` | the page on which a person approves an application |
 //! | `wordpress`, `collection`, `content` | `wp/v2`: the routes, one type of item, the items |
 //! | `buddyboss` | `buddyboss/v1` |
 //! | `heritage` | encyclopaedias and monuments |
@@ -18,6 +19,7 @@
 
 pub mod accounts;
 mod answer;
+mod application_passwords;
 mod buddyboss;
 mod collection;
 mod content;

@@ -19,7 +19,7 @@ use super::answer::Answer;
 use super::record::{Received, Record};
 use super::request::Request;
 use super::wordpress::WordPress;
-use super::{buddyboss, heritage, images, locked};
+use super::{application_passwords, buddyboss, heritage, images, locked};
 
 /// The largest body that is read, in bytes.
 const BODY: usize = 16 << 20;
@@ -173,6 +173,9 @@ fn route(request: &Request, state: &State) -> Result<Answer, Closed> {
         return Ok(state.wordpress.answer(request, &parts, !state.options.without_buddyboss));
     }
     let base = state.wordpress.base();
+    if request.path == application_passwords::PAGE {
+        return Ok(application_passwords::page(request, base));
+    }
     let other = locked::answer(request, base).or_else(|| images::answer(request, base));
     let other = other.or_else(|| heritage::answer(request));
     Ok(other.unwrap_or_else(Answer::no_route))

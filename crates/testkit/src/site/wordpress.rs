@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::accounts::{ALL, Account};
 use super::answer::Answer;
+use super::application_passwords;
 use super::collection::Collection;
 use super::content::collections;
 use super::request::Request;
@@ -30,6 +31,9 @@ impl WordPress {
     pub(super) fn answer(&self, request: &Request, parts: &[&str], buddyboss: bool) -> Answer {
         match parts {
             [] => self.index(buddyboss),
+            ["wp", "v2", "users", "me", "application-passwords", rest @ ..] => {
+                application_passwords::answer(request, rest)
+            }
             ["wp", "v2", "users", rest @ ..] => users(request, rest),
             ["wp", "v2", kind, rest @ ..] => match self.kinds.iter().find(|one| one.kind.name == *kind) {
                 Some(kind) => kind.answer(request, rest, &self.base),
@@ -44,9 +48,10 @@ impl WordPress {
         if buddyboss {
             namespaces.push("buddyboss/v1");
         }
+        let page = format!("{}{}", self.base, application_passwords::PAGE);
         Answer::ok(&json!({
             "name": format!("Site {}", self.name), "description": "", "url": self.base, "home": self.base,
-            "namespaces": namespaces, "authentication": {"application-passwords": {}}, "routes": {},
+            "namespaces": namespaces, "authentication": {"application-passwords": {"endpoints": {"authorization": page}}}, "routes": {},
         }))
     }
 }

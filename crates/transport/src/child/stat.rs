@@ -18,7 +18,7 @@ pub(super) struct ProcessStat {
     pub(super) group: i32,
     /// The process's session.
     pub(super) session: i32,
-    /// The letter of the state of the process's first thread.
+    /// The state of the process's first thread, as a letter.
     pub(super) state: u8,
     /// The number of the process's threads, including a first thread that has ended.
     pub(super) threads: u32,

@@ -14,7 +14,7 @@ use tokio::time::{sleep, timeout};
 
 use super::goodbye::end;
 use super::handler::Handler;
-use super::roster::{Order, Patience, Roster};
+use super::roster::{Order, Roster, StateTimeouts};
 use super::serve::{Protocols, connection, local_connection};
 use super::server_limits::{ServerLimits, SharedServerLimits};
 use super::stop::Stop;
@@ -119,7 +119,7 @@ pub async fn serve(
 async fn sweep(roster: &Roster, limits: &SharedServerLimits) {
     loop {
         let limits = limits.get();
-        let patience = Patience {
+        let patience = StateTimeouts {
             header: limits.header_timeout,
             idle: limits.idle_timeout,
             write: limits.write_timeout,

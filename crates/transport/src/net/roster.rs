@@ -36,7 +36,7 @@ pub(super) enum ConnectionPhase {
 
 /// The time that a connection may spend in each state.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
+pub(super) struct StateTimeouts {
     /// The time from the first byte of a request's head to the end of the head; for the first request of a
     /// connection, the time begins when the connection is accepted.
     pub(super) header: Duration,
@@ -187,7 +187,7 @@ fn bump(counter: &AtomicU32, by: u32) {
 }
 
 /// Determines the order for a connection whose `sample` has not changed for `quiet`.
-fn judge(sample: Sample, quiet: Duration, patience: Patience) -> Order {
+fn judge(sample: Sample, quiet: Duration, patience: StateTimeouts) -> Order {
     if sample.write_blocked {
         return if quiet >= patience.write { Order::Close } else { Order::Serve };
     }
@@ -249,7 +249,7 @@ impl Roster {
     }
 
     /// Checks every connection, and gives orders to connections that have exceeded a time limit.
-    pub(super) fn sweep(&self, now: Instant, patience: Patience) {
+    pub(super) fn sweep(&self, now: Instant, patience: StateTimeouts) {
         for entry in lock(&self.0.entries).by_id.values_mut() {
             let sample = entry.progress.sample();
             if sample != entry.last {

@@ -11,7 +11,7 @@ const HEARD: Duration = Duration::from_mins(1);
 /// The time to live of lists whose server cannot set one, if no announcements are received.
 const UNHEARD: Duration = Duration::from_secs(5);
 
-/// Returns true if a server announces changes of its lists.
+/// Returns true if a server announces changes to its lists.
 pub(super) fn announces(catalogue: &UpstreamCatalogue) -> bool {
     let tells_of = |name| declares(&catalogue.hello.capabilities, name, Some("listChanged"));
     ["tools", "prompts", "resources"].into_iter().any(tells_of)

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use engine::catalogue::UpstreamCatalogue;
-use engine::pinning::Sighting;
+use engine::pinning::ListedDefinition;
 
 /// The lists of a server: as the server sent them, and as clients get them.
 #[derive(Clone)]
@@ -13,14 +13,14 @@ pub(super) struct ServedLists {
     pub(super) listed: Arc<UpstreamCatalogue>,
     pub(super) served: Arc<UpstreamCatalogue>,
     /// The definitions in these lists; `None` if the lists were not compared with the record.
-    pub(super) sightings: Option<Arc<[Sighting]>>,
+    pub(super) sightings: Option<Arc<[ListedDefinition]>>,
 }
 
 impl ServedLists {
     /// Creates the lists; clients do not get the tools in `held`.
     pub(super) fn without(
         listed: Arc<UpstreamCatalogue>,
-        sightings: Option<Arc<[Sighting]>>,
+        sightings: Option<Arc<[ListedDefinition]>>,
         held: &HashSet<Arc<str>>,
     ) -> Self {
         let served = if held.is_empty() { listed.clone() } else { Arc::new(listed.holding(held)) };

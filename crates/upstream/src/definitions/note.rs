@@ -2,7 +2,7 @@
 
 use aws_lc_rs::digest;
 use config::DefinitionPolicy;
-use engine::pinning::{PinVerdict, Pins, Sighting, visible};
+use engine::pinning::{ListedDefinition, PinVerdict, Pins, visible};
 
 /// The maximum number of tools that a log line names, and the maximum length of each name in it.
 const NAMED: usize = 8;
@@ -16,12 +16,16 @@ pub(super) struct DefinitionNote {
 }
 
 /// Describes the tools in a list that nobody has approved; `None` if there are none.
-pub(super) fn note(pins: &Pins, policy: DefinitionPolicy, seen: &[Sighting]) -> Option<DefinitionNote> {
+pub(super) fn note(
+    pins: &Pins,
+    policy: DefinitionPolicy,
+    seen: &[ListedDefinition],
+) -> Option<DefinitionNote> {
     let mut context = digest::Context::new(&digest::SHA256);
     context.update(policy.name().as_bytes());
     let mut parts: Vec<String> = Vec::new();
     for (what, verdict) in [("changed", PinVerdict::Changed), ("new", PinVerdict::New)] {
-        let all: Vec<&Sighting> = seen.iter().filter(|one| pins.judge(one) == verdict).collect();
+        let all: Vec<&ListedDefinition> = seen.iter().filter(|one| pins.judge(one) == verdict).collect();
         for one in &all {
             context.update(&one.tool.len().to_le_bytes());
             context.update(one.tool.as_bytes());

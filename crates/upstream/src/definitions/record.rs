@@ -10,7 +10,7 @@ use aws_lc_rs::digest;
 use bytes::Bytes;
 use config::DefinitionPolicy;
 use engine::catalogue::Item;
-use engine::pinning::{COMMON, Fingerprint, PinVerdict, Sighting, normal_form};
+use engine::pinning::{COMMON, Fingerprint, ListedDefinition, PinVerdict, normal_form};
 use engine::snapshot::UpstreamSpec;
 use parking_lot::Mutex;
 use proto::bridge::input::Askable;
@@ -57,7 +57,7 @@ pub struct DefinitionRecord {
 /// A list after it was compared with the record.
 pub(crate) struct Judged {
     /// The definitions in the list; `None` if the list was not compared.
-    pub(crate) sightings: Option<Arc<[Sighting]>>,
+    pub(crate) sightings: Option<Arc<[ListedDefinition]>>,
     /// The tools that must not be served.
     pub(crate) held: HashSet<Arc<str>>,
     /// A description of the tools that nobody has approved; `None` if there are none, or if the same description was
@@ -206,8 +206,8 @@ impl DefinitionRecord {
 
     /// Returns the definitions in a list (each as a tool's name and a fingerprint), and the normal forms that had to be
     /// computed. If a definition's text was seen before, its fingerprint is reused.
-    fn sightings(&self, tools: &[Item]) -> (Vec<Sighting>, Vec<Option<Bytes>>) {
-        let known: Vec<Option<Sighting>> = {
+    fn sightings(&self, tools: &[Item]) -> (Vec<ListedDefinition>, Vec<Option<Bytes>>) {
+        let known: Vec<Option<ListedDefinition>> = {
             let state = self.state.lock();
             let known = |tool: &Item| {
                 let (text, one) = state.texts.get(&*tool.key)?;
@@ -220,10 +220,10 @@ impl DefinitionRecord {
                 return (known, None);
             }
             let body = normal_form(&tool.text);
-            let one = Sighting { tool: tool.key.as_str().into(), fingerprint: fingerprint(&body) };
+            let one = ListedDefinition { tool: tool.key.as_str().into(), fingerprint: fingerprint(&body) };
             (one, Some(body))
         });
-        let (seen, bodies): (Vec<Sighting>, Vec<Option<Bytes>>) = pairs.unzip();
+        let (seen, bodies): (Vec<ListedDefinition>, Vec<Option<Bytes>>) = pairs.unzip();
         let mut state = self.state.lock();
         if state.texts.len() > (state.stored.len() + tools.len()) * 2 {
             state.texts.clear();
@@ -235,12 +235,12 @@ impl DefinitionRecord {
     }
 
     /// Returns the tools of a list that must not be served according to the current record.
-    pub(crate) fn held(&self, seen: &[Sighting]) -> HashSet<Arc<str>> {
+    pub(crate) fn held(&self, seen: &[ListedDefinition]) -> HashSet<Arc<str>> {
         self.state.lock().held(seen)
     }
 
     /// Records that a list contains the definitions `seen`, which have already been judged in another list.
-    pub(crate) fn adopt(&self, source: ListSource, seen: Arc<[Sighting]>) {
+    pub(crate) fn adopt(&self, source: ListSource, seen: Arc<[ListedDefinition]>) {
         self.state.lock().sources.insert(source, seen);
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use config::DefinitionPolicy;
-use engine::pinning::{Fingerprint, PinVerdict, Pins, Sighting};
+use engine::pinning::{Fingerprint, ListedDefinition, PinVerdict, Pins};
 use store::definitions::{ListedDefinitions, NewDefinition};
 
 use super::note::DefinitionNote;
@@ -25,10 +25,10 @@ pub(super) struct RecordState {
     /// The number of lists that have changed the record.
     pub(super) taken: u64,
     /// The definitions that each list contains now. Equal lists share one allocation.
-    pub(super) sources: HashMap<ListSource, Arc<[Sighting]>>,
+    pub(super) sources: HashMap<ListSource, Arc<[ListedDefinition]>>,
     /// The texts of tools as last listed, with the fingerprints of their definitions. The texts share memory with the
     /// lists.
-    pub(super) texts: HashMap<Arc<str>, (Bytes, Sighting)>,
+    pub(super) texts: HashMap<Arc<str>, (Bytes, ListedDefinition)>,
     /// The digests of the notes that were returned before, for any caller.
     pub(super) noted: HashSet<[u8; 32]>,
     /// The definitions that are in the stored record and marked as listed there.
@@ -51,16 +51,16 @@ impl RecordState {
     }
 
     /// Returns the tools of a list that must not be served.
-    pub(super) fn held(&self, seen: &[Sighting]) -> HashSet<Arc<str>> {
+    pub(super) fn held(&self, seen: &[ListedDefinition]) -> HashSet<Arc<str>> {
         if self.policy != DefinitionPolicy::Hold {
             return HashSet::new();
         }
-        let is_held = |one: &&Sighting| self.pins.judge(one) != PinVerdict::Approved;
+        let is_held = |one: &&ListedDefinition| self.pins.judge(one) != PinVerdict::Approved;
         seen.iter().filter(is_held).map(|one| one.tool.clone()).collect()
     }
 
     /// Returns true if the stored record has a definition.
-    pub(super) fn is_stored(&self, one: &Sighting) -> bool {
+    pub(super) fn is_stored(&self, one: &ListedDefinition) -> bool {
         self.pins.judge(one) == PinVerdict::Approved
             || self.stored.contains(&(one.tool.clone(), one.fingerprint))
     }
@@ -82,7 +82,7 @@ impl RecordState {
             new.iter().map(|one| (one.tool.clone(), one.fingerprint)).collect();
         let mut stored = listed;
         stored.retain(|(tool, one)| {
-            let sighting = Sighting { tool: tool.clone(), fingerprint: *one };
+            let sighting = ListedDefinition { tool: tool.clone(), fingerprint: *one };
             self.is_stored(&sighting) || sent.contains(&(tool.to_string(), one.0))
         });
         self.stored = stored;
@@ -99,7 +99,11 @@ impl RecordState {
     }
 
     /// Records the definitions that a list contains now.
-    pub(super) fn insert(&mut self, source: ListSource, seen: Vec<Sighting>) -> Arc<[Sighting]> {
+    pub(super) fn insert(
+        &mut self,
+        source: ListSource,
+        seen: Vec<ListedDefinition>,
+    ) -> Arc<[ListedDefinition]> {
         let known = self.distinct().find(|known| known[..] == seen[..]).cloned();
         let seen = known.unwrap_or_else(|| seen.into());
         self.sources.insert(source, seen.clone());
@@ -107,7 +111,7 @@ impl RecordState {
     }
 
     /// Returns the lists; equal lists are returned only once.
-    pub(super) fn distinct(&self) -> impl Iterator<Item = &Arc<[Sighting]>> {
+    pub(super) fn distinct(&self) -> impl Iterator<Item = &Arc<[ListedDefinition]>> {
         let mut known = HashSet::new();
         self.sources.values().filter(move |seen| known.insert(seen.as_ptr()))
     }
@@ -119,7 +123,7 @@ impl RecordState {
     }
 
     /// Returns a definition as it is stored; `body` is its normal form.
-    pub(super) fn new_definition(&self, one: &Sighting, body: &Bytes) -> NewDefinition {
+    pub(super) fn new_definition(&self, one: &ListedDefinition, body: &Bytes) -> NewDefinition {
         let is_approved = self.pins.judge(one) == PinVerdict::Approved;
         NewDefinition {
             tool: one.tool.to_string(),

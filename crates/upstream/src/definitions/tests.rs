@@ -139,7 +139,7 @@ fn a_change_is_stored_each_time_it_comes_back() {
     let is_stored = |what: &str| {
         let one = super::record::fingerprint(&normal_form(&tools(&[("a", what)])[0].text));
         let known = memory.pins.lock();
-        known.knows(&engine::pinning::Sighting { tool: "a".into(), fingerprint: one })
+        known.knows(&engine::pinning::ListedDefinition { tool: "a".into(), fingerprint: one })
     };
     for _ in 0..3 {
         assert_eq!(held(&record, LISTED, &[("a", "evil")]), ["a"]);
@@ -174,7 +174,7 @@ fn a_server_that_changes_all_the_time_does_not_fill_the_memory() {
     let known = (0..300).filter(|moment| {
         let one = tools(&[("a", format!("as of {moment}").as_str())]);
         let fingerprint = super::record::fingerprint(&normal_form(&one[0].text));
-        memory.pins.lock().knows(&engine::pinning::Sighting { tool: "a".into(), fingerprint })
+        memory.pins.lock().knows(&engine::pinning::ListedDefinition { tool: "a".into(), fingerprint })
     });
     assert_eq!(known.collect::<Vec<_>>(), [0, 299]);
     assert!(!record.reload().unwrap(), "the record in memory is the stored one");

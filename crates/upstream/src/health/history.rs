@@ -1,4 +1,4 @@
-//! The last changes of a server's state. This module must not know states.
+//! The last changes in a server's state. This module must not know states.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use super::state::HealthWord;
 /// The maximum number of changes that are kept.
 const MOST: usize = 50;
 
-/// A past change of a server's state.
+/// A past change in a server's state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastChange {
     /// The time of the change.

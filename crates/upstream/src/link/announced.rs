@@ -13,7 +13,7 @@ pub struct AnnouncedState {
     /// The log level that was last sent to the upstream.
     level: Mutex<Option<Bytes>>,
     topics: Mutex<AnnouncedTopics>,
-    /// The revision of the wanted resources that was last sent on this link; each change of the wanted resources
+    /// The revision of the wanted resources that was last sent on this link; each change to the wanted resources
     /// begins a new revision.
     pub topics_revision: AtomicU64,
 }

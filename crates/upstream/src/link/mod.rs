@@ -10,6 +10,7 @@
 //! | [`adopted`] | links that continue the connection of another process for one request |
 //! | [`user`] | a client with a session, as links see it |
 //! | [`reply`] | replies to requests |
+//! | `native_reply` | answers of embedded servers that take long, and their progress |
 //! | [`sending`] | requests, and retries after refusals |
 //! | `probe`, `mismatched` | the probe that finds out whether the server was replaced; the conclusions from its result |
 //! | `outbox` | messages that need no answer |
@@ -20,6 +21,7 @@ pub mod adopted;
 mod announced;
 mod inbox;
 mod mismatched;
+mod native_reply;
 pub mod open_link;
 mod outbox;
 mod probe;

@@ -7,6 +7,8 @@ use bytes::Bytes;
 use proto::era::Era;
 use proto::rpc::{Frame, FrameKind, FrameLimits};
 use transport::net::client::Client;
+
+use super::native_reply::NativeReply;
 use transport::up::{EventStream, LinkError, LongReply, MuxCall, OpenCall, OpenCalls, StreamItem, messages};
 
 /// The beginning of an answer to a request.
@@ -51,6 +53,8 @@ pub enum ReplySource {
     Web(Incoming),
     /// A connection that many exchanges share.
     Pipe(MuxCall),
+    /// An embedded server that is passing on a file.
+    Native(NativeReply),
 }
 
 /// Messages over HTTP.
@@ -91,6 +95,7 @@ impl ReplySource {
         match self {
             Self::Pipe(call) => Ok(Item::Frame(call.next().await?)),
             Self::Web(incoming) => incoming.next(client, limits).await,
+            Self::Native(reply) => reply.next(limits).await,
         }
     }
 }

@@ -55,7 +55,7 @@ pub trait LinkUser: Send + Sync {
     /// Passes on to the client a message from a server of this version, in the form of the client's version.
     fn hear(&self, era: &'static Era, message: &Frame);
 
-    /// Prepares for a change of lists. The returned function notifies the client of the changed lists, except for
+    /// Prepares for a change to lists. The returned function notifies the client of the changed lists, except for
     /// those of which the client was notified in the meantime.
     fn before_change(self: Arc<Self>) -> Announcement;
 

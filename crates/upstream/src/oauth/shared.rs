@@ -207,7 +207,7 @@ impl Grant {
         let published = self.compared(&*shared).await;
         self.is_unshared.store(published.is_err(), Ordering::Relaxed);
         if let Err(why) = published {
-            tracing::warn!(server = %self.server, "the other gateways do not have the latest change of a consent yet: {why}");
+            tracing::warn!(server = %self.server, "the other gateways do not have the latest change to a consent yet: {why}");
         }
     }
 

@@ -12,7 +12,7 @@ use transport::up::LinkError;
 
 use super::dedicated::{Dedicated, LinkGrant};
 use super::dispatch::{LinkClass, OwnerId, Ticket};
-use super::dormant::Demand;
+use super::dormant::LinkRequester;
 use super::link_cell::LinkCell;
 use super::rights::{Admission, Queued, Reserved};
 use crate::egress::Egress;
@@ -99,7 +99,7 @@ impl Dedicated {
         // Over a shared link, the server cannot ask for the client's roots, so such a client continues without them.
         let does_without = askable.is_roots_alone() && self.is_full();
         if waited < patience && !does_without {
-            self.dormant.make_way(&Demand { holder: cell.holder.as_ref(), waited }, Instant::now());
+            self.dormant.make_way(&LinkRequester { holder: cell.holder.as_ref(), waited }, Instant::now());
         }
         waited >= patience || does_without
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use proto::bridge::input::Askable;
 
 use super::dispatch::Binding;
-use super::dormant::{Demand, Dormant, DormantWork};
+use super::dormant::{Dormant, DormantWork, LinkRequester};
 use super::link_cell::LinkCell;
 use super::links::Links;
 use crate::egress::Egress;
@@ -56,7 +56,7 @@ impl DedicatedLink {
         let pool = &self.links.dedicated;
         let now = Instant::now();
         if pool.dormant.count() + 1 >= pool.max() {
-            let demand = Demand { holder: Some(&self.holder), waited: Duration::MAX };
+            let demand = LinkRequester { holder: Some(&self.holder), waited: Duration::MAX };
             pool.dormant.make_way(&demand, now);
         }
         pool.dormant.sleep(work, self.holder.clone(), now)

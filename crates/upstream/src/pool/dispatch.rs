@@ -380,4 +380,4 @@ mod moves;
 mod tests;
 mod unneeded;
 
-pub use unneeded::Spare;
+pub use unneeded::UnneededLink;

@@ -39,7 +39,7 @@ pub enum DormantWork {
 
 /// A caller that needs a link.
 #[derive(Debug)]
-pub struct Demand<'a> {
+pub struct LinkRequester<'a> {
     /// The caller, if it is known.
     pub holder: Option<&'a Holder>,
     /// The time for which the caller has already waited.
@@ -69,7 +69,7 @@ struct SleeperState {
 }
 
 impl SleeperState {
-    fn makes_way(&self, demand: &Demand<'_>, now: Instant) -> bool {
+    fn makes_way(&self, demand: &LinkRequester<'_>, now: Instant) -> bool {
         let age = now.saturating_duration_since(self.touched);
         let is_own = demand.holder == Some(&self.holder);
         match (self.work, self.asked) {
@@ -111,7 +111,7 @@ impl DormantLinks {
 
     /// Requests the call or task that has waited longest to give up its link; returns false if none may be
     /// requested.
-    pub fn make_way(&self, demand: &Demand<'_>, now: Instant) -> bool {
+    pub fn make_way(&self, demand: &LinkRequester<'_>, now: Instant) -> bool {
         let mut state = self.state.lock();
         if state.asked.is_some_and(|asked| now.saturating_duration_since(asked) < PACE) {
             return false;
@@ -160,8 +160,8 @@ mod tests {
         Holder::Principal(name.into())
     }
 
-    fn demand(holder: &Holder, waited: u64) -> Demand<'_> {
-        Demand { holder: Some(holder), waited: Duration::from_secs(waited) }
+    fn demand(holder: &Holder, waited: u64) -> LinkRequester<'_> {
+        LinkRequester { holder: Some(holder), waited: Duration::from_secs(waited) }
     }
 
     fn asked(dormant: &Dormant) -> bool {
@@ -192,7 +192,7 @@ mod tests {
         let parked = links.sleep(DormantWork::Call, ann, now);
         assert!(!links.make_way(&demand(&bob, 30), now + Duration::from_secs(59)));
         assert!(!links.make_way(&demand(&bob, 9), now + Duration::from_secs(61)));
-        assert!(!links.make_way(&Demand { holder: None, waited: Duration::ZERO }, now + AGE));
+        assert!(!links.make_way(&LinkRequester { holder: None, waited: Duration::ZERO }, now + AGE));
         assert!(links.make_way(&demand(&bob, 10), now + Duration::from_secs(61)));
         assert!(asked(&parked));
         assert!(!links.make_way(&demand(&bob, 10), now + Duration::from_secs(99)), "it goes already");

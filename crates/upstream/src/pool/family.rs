@@ -6,17 +6,17 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 
 use super::budget::LinkBudget;
-use super::dispatch::Spare;
+use super::dispatch::UnneededLink;
 use super::dormant::DormantLinks;
 use crate::egress::Egress;
 
 /// A pool that can close a link to make room for another link.
 pub(super) trait GivesWay: Send + Sync {
     /// Returns the link that would be closed first if another caller of the server needed a link.
-    fn spare_for_others(&self) -> Option<Spare>;
+    fn spare_for_others(&self) -> Option<UnneededLink>;
 
     /// Closes this link, unless it is needed by now; returns true if it was closed.
-    fn close_for_others(&self, spare: Spare, egress: &Egress) -> bool;
+    fn close_for_others(&self, spare: UnneededLink, egress: &Egress) -> bool;
 }
 
 /// The pools of one server.

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use transport::up::LinkError;
 
 use super::dispatch::Ticket;
-use super::dormant::{Demand, DormantLinks};
+use super::dormant::{DormantLinks, LinkRequester};
 use super::turn_queue::{TurnParty, TurnQueue};
 use crate::link::{LinkHold, LinkUser, OpenLink};
 use crate::link_key::LinkKey;
@@ -110,7 +110,7 @@ impl SingleLink {
                 Ok(Err(_)) => return Err(LinkError::Closed),
                 Err(_) if since.elapsed() >= patience => return Err(LinkError::Busy(1)),
                 Err(_) if since.elapsed() >= MAKE_WAY_AFTER => {
-                    let demand = Demand { holder: Some(holder), waited: since.elapsed() };
+                    let demand = LinkRequester { holder: Some(holder), waited: since.elapsed() };
                     self.dormant.make_way(&demand, Instant::now());
                 }
                 Err(_) => {}

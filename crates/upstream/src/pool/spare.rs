@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use super::dedicated::{Dedicated, DeferredActions};
-use super::dispatch::{Action, Spare};
+use super::dispatch::{Action, UnneededLink};
 use super::family::GivesWay;
 use crate::egress::{Egress, SpareLinks};
 
@@ -26,11 +26,11 @@ impl SpareLinks for Dedicated {
 }
 
 impl GivesWay for Dedicated {
-    fn spare_for_others(&self) -> Option<Spare> {
+    fn spare_for_others(&self) -> Option<UnneededLink> {
         self.state.lock().dispatch.spare_for_others(Instant::now())
     }
 
-    fn close_for_others(&self, spare: Spare, egress: &Egress) -> bool {
+    fn close_for_others(&self, spare: UnneededLink, egress: &Egress) -> bool {
         let closed = self.give_up(spare, egress);
         if closed {
             tracing::debug!(server = %self.name, "closed an idle dedicated connection, because another caller needs one");
@@ -40,7 +40,7 @@ impl GivesWay for Dedicated {
 }
 
 impl Dedicated {
-    fn give_up(&self, spare: Spare, egress: &Egress) -> bool {
+    fn give_up(&self, spare: UnneededLink, egress: &Egress) -> bool {
         let mut deferred = DeferredActions::default();
         {
             let mut state = self.state.lock();

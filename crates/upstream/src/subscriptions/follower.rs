@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::bridge::listen::{SubscriptionChange, Succession};
+use proto::bridge::listen::{StreamHandover, SubscriptionChange};
 use proto::era::{newest_stateless, own_meta};
 use proto::json::{Elements, Members, quote};
 use proto::mcp::{Method, Notice};
@@ -153,7 +153,7 @@ impl Follower {
     /// Returns `true` once there are no more listeners.
     async fn by_streams(&self, link: &Arc<OpenLink>, mut gap: bool) -> bool {
         let mut wanted = self.topics().wanted.subscribe();
-        let mut order = Succession::default();
+        let mut order = StreamHandover::default();
         let (mut current, mut coming): (Option<NoticeStream>, Option<NoticeStream>) = (None, None);
         loop {
             let upto = *wanted.borrow_and_update();
@@ -287,7 +287,7 @@ async fn overdue(until: Option<Instant>) {
 /// A stream of notifications from an upstream. When this value is dropped, the upstream is notified.
 struct NoticeStream {
     number: u64,
-    /// The number of the last change of the wanted resources that the stream includes.
+    /// The number of the last change to the wanted resources that the stream includes.
     upto: u64,
     uris: Vec<String>,
     source: ReplySource,

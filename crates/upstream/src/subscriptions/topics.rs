@@ -51,7 +51,7 @@ pub(super) struct TopicState {
 /// The resources of one upstream that clients listen to.
 pub struct Topics {
     pub(super) state: Mutex<TopicState>,
-    /// The number of changes of the wanted resources.
+    /// The number of changes to the wanted resources.
     pub(super) wanted: watch::Sender<u64>,
     /// The number of the last change that was sent to the upstream, or was refused by it.
     settled: watch::Sender<u64>,
@@ -194,7 +194,7 @@ impl Topics {
         self.revision.fetch_add(1, Ordering::Release);
     }
 
-    /// Returns the number of changes of the wanted resources.
+    /// Returns the number of changes to the wanted resources.
     pub fn revision(&self) -> u64 {
         self.revision.load(Ordering::Acquire)
     }

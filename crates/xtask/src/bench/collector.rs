@@ -19,7 +19,7 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    /// Listens at a free port. The thread ends with this process.
+    /// Listens on a free port. The thread ends with this process.
     pub(crate) fn start() -> Result<Self, String> {
         let failed = |error: std::io::Error| format!("the collector does not listen: {error}");
         let listener = TcpListener::bind("127.0.0.1:0").map_err(failed)?;

@@ -51,7 +51,7 @@ pub(crate) struct Upstream {
     process: Option<Process>,
 }
 
-/// A free address with a port that the system assigns to no other program.
+/// A free address with a port that the system does not assign to any other program.
 pub(crate) fn free_address() -> Result<SocketAddr, String> {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let (first, count) = (PORTS.start, PORTS.end - PORTS.start);

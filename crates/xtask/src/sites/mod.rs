@@ -39,7 +39,7 @@ pub(crate) const SITES: Scripts = Scripts {
     name: "sites",
     lanes: &[
         &["tools", "account", "answers", "tenants", "login", "subdomains", "abilities"],
-        &["network", "story", "extended"],
+        &["network", "story", "extended", "seo"],
     ],
     run: with_sites,
 };
@@ -52,6 +52,7 @@ const USAGE: &str = "
                       beside it. From 6.9 on, the cases of newer tools run as well
   --adapter FOLDER    the MCP adapter for WordPress (mcp-adapter.php is at its top), for a WordPress from 6.9 on: the script
                       `abilities` then also calls abilities through Dragoman in front of this MCP server
+  --yoast FOLDER      Yoast SEO (wp-seo.php is at its top), for the script `seo`; without it, a stand-in has the same fields
 ";
 
 /// The folders that the command line names.
@@ -59,6 +60,7 @@ const USAGE: &str = "
 struct OwnFolders<'a> {
     wordpress: Option<&'a Path>,
     adapter: Option<&'a Path>,
+    yoast: Option<&'a Path>,
 }
 
 /// Runs the command.
@@ -71,6 +73,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
         match arg.as_str() {
             "--wordpress" => own.wordpress = Some(folder()?),
             "--adapter" => own.adapter = Some(folder()?),
+            "--yoast" => own.yoast = Some(folder()?),
             _ => rest.push(arg.clone()),
         }
     }
@@ -105,6 +108,9 @@ fn with_folders(
         gateways.push((name, network::gateway(kind, network, programs, log)?));
     }
     // The other site is the one whose lists are measured.
+    if let Some(site) = sites.last() {
+        plugin::install_yoast(own.yoast, site, &wordpress, log)?;
+    }
     if let (Some(adapter), Some(site)) = (own.adapter, sites.last()) {
         plugin::install_adapter(adapter, site, &wordpress, log)?;
         gateways.push(("adapter", before_adapter(site, programs, log)?));

@@ -24,6 +24,32 @@ pub(super) fn install_adapter(tree: &Path, site: &Site, wordpress: &Path, log: &
     Ok(())
 }
 
+/// Installs Yoast SEO on a site and activates it; without its folder, installs a stand-in.
+pub(super) fn install_yoast(
+    tree: Option<&Path>,
+    site: &Site,
+    wordpress: &Path,
+    log: &Log,
+) -> Result<(), String> {
+    let tests = root::checkout().join("tests");
+    let Some(tree) = tree else {
+        let stand_in = site.folder().join("content/mu-plugins/yoast.php");
+        return fs::copy(tests.join("sites/php/yoast.php"), &stand_in)
+            .map(drop)
+            .map_err(|error| format!("{}: {error}", stand_in.display()));
+    };
+    let name = "wordpress-seo";
+    copy(tree, site, name, log)?;
+    let folder = site.folder().join("content/plugins").join(name);
+    if !folder.join("vendor/autoload.php").exists() {
+        log.run(site.php().arg(tests.join("sites/php/classmap.php")).arg(&folder))?;
+    }
+    let main = format!("{name}/{}", main_file(tree)?);
+    let script = tests.join("community/php/setup.php");
+    log.run(site.php().arg(script).arg(wordpress).args([&main, "activate"]))?;
+    Ok(())
+}
+
 /// The file of a plugin that contains its name.
 pub(crate) fn main_file(folder: &Path) -> Result<String, String> {
     let said = |error: std::io::Error| format!("{}: {error}", folder.display());

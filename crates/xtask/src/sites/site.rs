@@ -73,9 +73,10 @@ impl Site {
         below(&content, "plugins")?;
         let always = below(&content, "mu-plugins")?;
         register_fields(&always)?;
-        let abilities = script("abilities.php");
-        fs::copy(&abilities, always.join("abilities.php"))
-            .map_err(|error| format!("{}: {error}", abilities.display()))?;
+        for name in ["abilities.php", "media.php"] {
+            let plugin = script(name);
+            fs::copy(&plugin, always.join(name)).map_err(|error| format!("{}: {error}", plugin.display()))?;
+        }
         let themes = content.join("themes");
         symlink(wordpress.join("wp-content/themes"), &themes)
             .map_err(|error| format!("{}: {error}", themes.display()))?;

@@ -24,7 +24,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     get(
         "/api/mcp-servers/{server}/definitions",
         "reviewDefinitions",
-        "Shows the changes of a server's tools that await approval.",
+        "Shows the changes to a server's tools that await approval.",
         |request| Box::pin(review(request)),
     )
     .asking(&[query("full", QueryKind::Flag, "Returns texts in full, and adds both definitions.")])

@@ -23,7 +23,7 @@ use gateway::admission::audit::WatchedShare;
 use gateway::changes::Refusal;
 use gateway::front::http::answer;
 use gateway::process::{Shard, Thread};
-use gateway::session::until::Holding;
+use gateway::session::until::OpenStreamEntry;
 
 /// The number of events that may wait for a reader; further events are dropped and counted.
 const WAITING: usize = 256;
@@ -86,7 +86,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     get(
         "/api/calls/running",
         "listRunningCalls",
-        "Lists the calls that run, wait for their turn, or wait for an answer of their client; the oldest first.",
+        "Lists the calls that run, wait for their turn, or wait for an answer from their client; the oldest first.",
         |request| Box::pin(running(request)),
     )
     .giving::<CallsNow>(),
@@ -95,7 +95,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     get(
         "/api/events",
         "streamEvents",
-        "Streams events as they happen: calls, changes of servers' states, and figures. A slow reader loses events.",
+        "Streams events as they happen: calls, changes in servers' states, and figures. A slow reader loses events.",
         |request| now(events(request)),
     )
     .asking(&[query("kinds", QueryKind::Text, "The kinds of events, separated by commas: call, state, figures.")])
@@ -160,7 +160,7 @@ fn events(request: &ManagementRequest) -> Answered {
         sender,
         dropped: 0,
         kinds: wanted.split(',').map(|kind| kind.trim().to_owned()).filter(|kind| !kind.is_empty()).collect(),
-        holding: Holding::new(&shard.session.state.holders, &request.identity, "GET /api/events"),
+        holding: OpenStreamEntry::new(&shard.session.state.holders, &request.identity, "GET /api/events"),
         admitted: (request.door == Door::Network).then(|| rules(shard)),
         thread,
     };
@@ -183,7 +183,7 @@ struct EventReader {
     kinds: Vec<String>,
     /// The entry in the list of open streams. A stream ends when the credentials that opened it are no longer
     /// valid.
-    holding: Holding,
+    holding: OpenStreamEntry,
     /// The rules by which the reader was admitted; `None` for the local user.
     admitted: Option<(Option<Management>, u64)>,
     thread: Arc<Thread>,

@@ -67,7 +67,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     get(
         "/api/mcp-servers/{server}/history",
         "getServerHistory",
-        "Lists the last changes of a server's state.",
+        "Lists the last changes in a server's state.",
         |request| now(history(request)),
     )
     .giving::<ServerHistory>(),

@@ -61,7 +61,7 @@ pub(super) struct NewServer {
     is_active: Option<bool>,
 }
 
-/// The changes of a server; omitted fields stay unchanged.
+/// The changes to a server; omitted fields stay unchanged.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase")]
 pub(super) struct ChangedServer {
@@ -128,7 +128,7 @@ pub(super) struct NewProfile {
     servers: Option<Vec<String>>,
 }
 
-/// The changes of a profile; omitted fields stay unchanged.
+/// The changes to a profile; omitted fields stay unchanged.
 #[derive(JsonSchema)]
 pub(super) struct ChangedProfile {
     slug: Option<String>,
@@ -145,7 +145,7 @@ pub(super) struct NewMember {
     is_active: Option<bool>,
 }
 
-/// The changes of a server in a profile; omitted fields stay unchanged.
+/// The changes to a server in a profile; omitted fields stay unchanged.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase")]
 pub(super) struct ChangedMember {
@@ -207,7 +207,7 @@ struct ChangedDefinitions {
     vanished: usize,
 }
 
-/// The changes of a server's tools that await approval.
+/// The changes to a server's tools that await approval.
 #[derive(JsonSchema)]
 pub(super) struct DefinitionReview {
     id: String,
@@ -217,7 +217,7 @@ pub(super) struct DefinitionReview {
     tools: Vec<ChangedTool>,
 }
 
-/// A change of one tool.
+/// A change to one tool.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase")]
 struct ChangedTool {

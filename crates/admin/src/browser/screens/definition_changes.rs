@@ -17,7 +17,7 @@ use gateway::process::Shard;
 /// The number of changes whose differences are shown on the page of a server.
 const MOST: usize = 100;
 
-/// Returns the changes of a server that await approval, with their revision; none if nothing awaits approval.
+/// Returns the changes to a server that await approval, with their revision; none if nothing awaits approval.
 pub(super) async fn of_server(shard: &Shard, status: &ServerStatus) -> (Vec<DefinitionChange>, String) {
     if status.definitions.pending() == 0 {
         return (Vec::new(), String::new());

@@ -28,7 +28,7 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     page_reply::ok(page::server(&request.frame(), &data))
 }
 
-/// A change of the server's configuration that was refused.
+/// A change to the server's configuration that was refused.
 pub(super) struct RefusedChange {
     pub(super) text: String,
     pub(super) etag: String,

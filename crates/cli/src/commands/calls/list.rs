@@ -144,7 +144,7 @@ fn entries(
     Ok(all.join("\n"))
 }
 
-/// Returns the failure for a name that is in no list.
+/// Returns the failure for a name that is not in any list.
 fn unlisted<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Failure {
     let kinds = ["tools", "resources", "templates", "prompts"];
     let near = nearest(name, known.chain(kinds));

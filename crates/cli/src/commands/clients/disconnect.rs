@@ -1,4 +1,4 @@
-//! `dragoman disconnect`: undoes the changes of `connect` in a client's settings.
+//! `dragoman disconnect`: undoes the changes that `dragoman connect` made in a client's settings.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `dragoman logs`: what the servers of the running gateway write to stderr, and the changes of their states.
+//! `dragoman logs`: what the servers of the running gateway write to stderr, and the changes in their states.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -79,7 +79,7 @@ struct SeenLines {
 struct LogLine {
     server: String,
     text: String,
-    /// True if the line is about a change of the server's state.
+    /// True if the line is about a change in the server's state.
     is_state: bool,
 }
 

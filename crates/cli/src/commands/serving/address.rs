@@ -1,4 +1,4 @@
-//! Addresses to listen at, and checks of those that other machines can reach.
+//! Addresses to listen on, and checks of those that other machines can reach.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 

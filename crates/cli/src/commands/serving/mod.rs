@@ -3,7 +3,7 @@
 //! | file | is for |
 //! |---|---|
 //! | [`serve`], [`stdio`] | a gateway for the network; one for the client that starts it |
-//! | [`address`] | addresses to listen at, and checks of those that other machines can reach |
+//! | [`address`] | addresses to listen on, and checks of those that other machines can reach |
 //! | [`welcome`], `client_credentials` | the first screen of `serve`; the credentials of clients as it shows them |
 
 pub(crate) mod address;

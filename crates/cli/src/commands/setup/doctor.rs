@@ -31,7 +31,7 @@ The exit code is 1 if anything is wrong; warnings alone do not count.
 Examples:
   dragoman doctor                                 check the configuration, this machine and all servers
   dragoman doctor files docs                      connect to these servers only
-  dragoman doctor --offline                       connect to no server
+  dragoman doctor --offline                       do not connect to servers
   dragoman doctor --json | jq '.findings[] | select(.level == \"error\")'";
 
 /// Check the configuration, this machine and the connection to every server
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     /// The servers to connect to [default: all that are not disabled]
     #[arg(value_name = "SERVER")]
     servers: Vec<String>,
-    /// Connect to no server
+    /// Do not connect to servers
     #[arg(long, conflicts_with = "servers")]
     offline: bool,
     /// Wait at most this long for each server [default: as configured]

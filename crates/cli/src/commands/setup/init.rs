@@ -124,7 +124,9 @@ fn configuration(answers: Answers) -> String {
         let _ = write!(text, "# Only programs on this machine can connect.\nlisten: 127.0.0.1:{port}\n\n");
     }
     if answers.has_admin {
-        text.push_str("# The pages at /admin; the start prints a link that opens them.\nadmin: true\n\n");
+        text.push_str(
+            "# The pages at /admin. At startup, Dragoman prints a link that opens them.\nadmin: true\n\n",
+        );
     }
     if answers.has_record {
         text.push_str(

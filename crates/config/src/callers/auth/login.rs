@@ -39,7 +39,8 @@ section! {
         /// The time for which Dragoman reuses the site's answer that a password is still valid, at most `1h`.
         "cache" cache: Duration = Time { least: Duration::ZERO, most: Duration::from_hours(1) },
             default Duration::from_mins(1);
-        /// The ports, besides 80 and 443, that a site named by a person may have.
+        /// The ports, besides 80 and 443, that a site named by a person may have. The address of a client's metadata
+        /// document may have these ports, too, besides 443.
         "ports" ports: Vec<u32> = Values { what: "a list of ports", item: Count { most: 65_535 }, some: false },
             absent "80 and 443 only";
         /// Lets people name sites with private addresses, on any port, and without TLS. Use this only for development.

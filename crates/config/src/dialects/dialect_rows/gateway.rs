@@ -113,7 +113,7 @@ const VARIANTS: &[Variant] = &[
     },
     Variant {
         name: "proxy",
-        about: "Follows the page about the proxy in the system's documentation",
+        about: "Behaves as the system's documentation of its proxy says",
         changes: &[
             ("serverName", r#""Profile: {profile}""#),
             ("upstreamError", r#"{"code":-32001,"message":"Tool call failed"}"#),

@@ -41,8 +41,8 @@ section! {
         /// Lets a request choose the site and the user with the headers `x-wordpress-url`, `x-wordpress-username` and
         /// `x-wordpress-password`. Requests with only some of these headers are refused.
         "headers" headers: bool = Flag;
-        /// Forwards the caller's own name and password (HTTP's Basic scheme) to the site. Dragoman sends this name and
-        /// password to no other server.
+        /// Forwards the caller's own name and password (HTTP's Basic scheme) to the site. Dragoman does not send them to
+        /// any other server.
         "basic" basic: bool = Flag;
         /// Uses the account with which the caller has signed in (`auth.login`); with `url`, only if it is an account at this
         /// site.

@@ -59,7 +59,7 @@ fn every_gap_is_reported() {
             "the environment variable `NONE` is not set",
             "`${}` is not a valid reference",
             "`${1x}` is not a valid reference",
-            "`${file:}` names no file",
+            "`${file:}` does not name a file",
             "the file `gone` cannot be read: no such file",
             "`${a ${TOKEN}` is not a valid reference",
             "`${input:api-key}` is not a valid reference",

@@ -2,13 +2,13 @@
 
 use super::*;
 
-fn of(kind: ListKind, text: &str) -> Soundness {
+fn of(kind: ListKind, text: &str) -> ItemCheck {
     check(kind, text.as_bytes(), Structured::Object)
 }
 
 fn repaired(kind: ListKind, text: &str) -> String {
     match of(kind, text) {
-        Soundness::Repaired(text, _) => String::from_utf8(text.to_vec()).unwrap(),
+        ItemCheck::Repaired(text, _) => String::from_utf8(text.to_vec()).unwrap(),
         other => panic!("{text}: {other:?}"),
     }
 }
@@ -22,14 +22,14 @@ fn what_the_protocol_allows_is_sound() {
             "icons":[{"src":"data:x","sizes":["any"],"theme":"dark"}],"execution":{"taskSupport":"optional"}}"#,
     ];
     for text in sound {
-        assert_eq!(of(ListKind::Tools, text), Soundness::Sound, "{text}");
+        assert_eq!(of(ListKind::Tools, text), ItemCheck::Sound, "{text}");
     }
     let prompt = r#"{"name":"p","arguments":[{"name":"x","required":true}]}"#;
-    assert_eq!(of(ListKind::Prompts, prompt), Soundness::Sound);
+    assert_eq!(of(ListKind::Prompts, prompt), ItemCheck::Sound);
     let resource = r#"{"uri":"a:b","name":"n","size":3,"annotations":{"audience":["user"],"priority":0.5,"lastModified":"2025-01-12T15:00:58Z"}}"#;
-    assert_eq!(of(ListKind::Resources, resource), Soundness::Sound);
+    assert_eq!(of(ListKind::Resources, resource), ItemCheck::Sound);
     let any = r#"{"name":"a","inputSchema":{"type":"object"},"outputSchema":{"type":"array"}}"#;
-    assert_eq!(check(ListKind::Tools, any.as_bytes(), Structured::Any), Soundness::Sound);
+    assert_eq!(check(ListKind::Tools, any.as_bytes(), Structured::Any), ItemCheck::Sound);
 }
 
 #[test]
@@ -67,16 +67,16 @@ fn what_cannot_be_understood_is_unsound() {
         (r#"{"name":"a","inputSchema":{"properties":{"p":"string"}}}"#, "the property p is not a schema"),
     ];
     for (text, why) in tools {
-        let Soundness::Unsound(found) = of(ListKind::Tools, text) else { panic!("{text}") };
+        let ItemCheck::Unsound(found) = of(ListKind::Tools, text) else { panic!("{text}") };
         assert!(found.contains(why), "{text}: {found}");
     }
     let long = format!(r#"{{"name":"a","description":"{}"}}"#, "x".repeat(LONGEST));
-    assert!(matches!(of(ListKind::Tools, &long), Soundness::Unsound(_)));
-    assert!(matches!(of(ListKind::Prompts, r#"{"name":"a","arguments":{}}"#), Soundness::Unsound(_)));
-    assert!(matches!(of(ListKind::Prompts, r#"{"name":"a","arguments":[{}]}"#), Soundness::Unsound(_)));
+    assert!(matches!(of(ListKind::Tools, &long), ItemCheck::Unsound(_)));
+    assert!(matches!(of(ListKind::Prompts, r#"{"name":"a","arguments":{}}"#), ItemCheck::Unsound(_)));
+    assert!(matches!(of(ListKind::Prompts, r#"{"name":"a","arguments":[{}]}"#), ItemCheck::Unsound(_)));
     assert!(matches!(
         of(ListKind::Resources, r#"{"uri":"a:b","name":"n","size":"3"}"#),
-        Soundness::Unsound(_)
+        ItemCheck::Unsound(_)
     ));
 }
 

@@ -189,11 +189,11 @@ proptest! {
         let original = validator(&schema);
         for family in families() {
             let suited = suit(family, schema.to_string().as_bytes(), false);
-            prop_assert!(!matches!(suited, Suited::Widened(_)), "{}: {schema}", family.name);
+            prop_assert!(!matches!(suited, FamilySchema::Widened(_)), "{}: {schema}", family.name);
             let written = form(family.name, &schema);
             let found = lint(family, written.to_string().as_bytes(), false, 9);
             prop_assert!(found.iter().all(|found| !found.rule.is_repairable()), "{}: {found:?}\n{schema}\n{written}", family.name);
-            prop_assert_eq!(suit(family, written.to_string().as_bytes(), false), Suited::AsReceived);
+            prop_assert_eq!(suit(family, written.to_string().as_bytes(), false), FamilySchema::AsReceived);
             let wider = validator(&meaning(&written));
             prop_assert!(wider.is_some(), "{}: {written}", family.name);
             let (Some(original), Some(wider)) = (&original, wider) else { continue };

@@ -80,7 +80,7 @@ fn mark(name: &str, hash: &str) -> LoginMark {
     mark
 }
 
-/// The state of admission to the operators' pages. It outlives a change of the configuration.
+/// The state of admission to the operators' pages. It outlives a change to the configuration.
 #[derive(Debug, Default)]
 pub struct AdminState {
     /// The links that open the operators' pages once.

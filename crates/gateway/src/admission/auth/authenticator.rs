@@ -390,7 +390,7 @@ impl AuthMethods {
         Ok((Arc::new(principal), left.min(TOKEN_HOLDS)))
     }
 
-    fn denied(&self, refused: Refused) -> Denied {
+    pub(super) fn denied(&self, refused: Refused) -> Denied {
         Denied::of(refused, &self.protected.challenges, &self.protected.required)
     }
 }

@@ -82,6 +82,13 @@ impl Authenticator {
         self.methods.login.as_ref().map(|login| &login.server)
     }
 
+    /// Returns the refusal of a token that was issued for other endpoints than the one at `path` (RFC 6750, 3.1). The
+    /// client can sign in for this endpoint.
+    pub(crate) fn for_other_endpoint(&self, path: &str) -> NotAdmitted {
+        let why = Refused::Bad("this token is for another endpoint: sign in for this one");
+        self.naming_resource(NotAdmitted::Denied(self.methods.denied(why)), path)
+    }
+
     /// If people can sign in here, adds the address of the metadata of the resource at `path` to a refusal's
     /// challenge (RFC 9728, 5.1).
     pub(crate) fn naming_resource(&self, mut refused: NotAdmitted, path: &str) -> NotAdmitted {
@@ -106,11 +113,12 @@ impl AuthMethods {
 }
 
 fn principal(account: SignedIn, now: Moment) -> Principal {
-    let SignedIn { site, user, password, user_id, roles, is_fixed, .. } = account;
+    let SignedIn { site, user, password, user_id, roles, is_fixed, profiles, .. } = account;
     let id = format!("login:{site}#{user}");
     Principal {
         user: Some(user.as_str().into()),
         claims: Some(Arc::new(json!({ "site": site, "id": user_id, "name": user, "roles": roles }))),
+        profiles: profiles.map(|profiles| profiles.names().map(Into::into).collect()),
         until_ms: Some(now.unix_ms.saturating_add(LASTS_MS)),
         account: Some(Arc::new(Account { url: site, username: user, password, is_fixed })),
         ..Principal::new(&id, Scheme::Login)

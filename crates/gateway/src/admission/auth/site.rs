@@ -146,7 +146,7 @@ impl Site {
     fn principal(&self, user: &User, now: Moment) -> Result<Arc<Principal>, Refused> {
         let name = if user.username.is_empty() { &user.slug } else { &user.username };
         if name.is_empty() || name.len() > LONGEST_NAME || name.chars().any(char::is_control) {
-            return Err(self.unavailable("the site's answer names no user", RETRY));
+            return Err(self.unavailable("the site's answer does not name a user", RETRY));
         }
         let lasts = u64::try_from(LASTS.max(self.cache * 2).as_millis()).unwrap_or(u64::MAX);
         Ok(Arc::new(Principal {

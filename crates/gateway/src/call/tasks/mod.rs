@@ -15,4 +15,4 @@ mod notices;
 
 pub(crate) use kept::{TaskRequest, held, keep, serve};
 pub(super) use limited::{StartedTask, limit};
-pub(crate) use notices::{Following, follow, wanted};
+pub(crate) use notices::{TaskSubscription, follow, wanted};

@@ -54,19 +54,19 @@ pub(crate) fn wanted(
 }
 
 /// A subscription to one upstream's tasks. Dropping it ends the subscription.
-pub(crate) struct Following {
+pub(crate) struct TaskSubscription {
     running: AbortHandle,
     settled: watch::Receiver<bool>,
 }
 
-impl Following {
+impl TaskSubscription {
     /// Completes once the upstream listens, or is known not to listen.
     pub(crate) async fn settled(&self) {
         let _ = self.settled.clone().wait_for(|settled| *settled).await;
     }
 }
 
-impl Drop for Following {
+impl Drop for TaskSubscription {
     fn drop(&mut self) {
         self.running.abort();
     }
@@ -78,7 +78,7 @@ pub(crate) fn follow(
     context: &Arc<CallContext>,
     (tasks, view): (&[Heard], Option<Arc<View>>),
     caller: Option<&CallerId>,
-) -> (Vec<Following>, mpsc::Receiver<ResourceNotice>) {
+) -> (Vec<TaskSubscription>, mpsc::Receiver<ResourceNotice>) {
     let mut by_upstream: BTreeMap<UpstreamId, Vec<KnownTask>> = BTreeMap::new();
     for heard in tasks {
         by_upstream.entry(heard.upstream).or_default().push(heard.task.clone());
@@ -90,7 +90,7 @@ pub(crate) fn follow(
         let upstream = context.view.state.upstream_by(upstream, caller);
         let follower =
             Follower { context: context.clone(), upstream, tasks, uris, sender: sender.clone(), settle };
-        Following { running: transport::task::spawn(follower.run()).abort_handle(), settled }
+        TaskSubscription { running: transport::task::spawn(follower.run()).abort_handle(), settled }
     };
     (by_upstream.into_iter().map(one).collect(), heard)
 }

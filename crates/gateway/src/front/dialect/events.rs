@@ -17,7 +17,7 @@ use crate::dialect_session::sessions::{DialectStream, Session};
 use crate::dialect_session::subscribed::Subscriptions;
 use crate::process::Shard;
 use crate::session::seal;
-use crate::session::until::Holding;
+use crate::session::until::OpenStreamEntry;
 use upstream::NO_RANDOM;
 
 /// The number of events that may wait for a client that reads slowly.
@@ -44,7 +44,7 @@ pub(crate) fn open(
     let (events, queue) = mpsc::channel(BEHIND);
     let idle =
         (row.events.session_seconds > 0).then(|| Duration::from_secs(row.events.session_seconds.into()));
-    let holding = Holding::new(&shard.session.state.holders, identity, "GET");
+    let holding = OpenStreamEntry::new(&shard.session.state.holders, identity, "GET");
     let (regime, ends) = (shard.gateway.snapshot.regime, Stop::new());
     let stream = DialectStream {
         events,
@@ -80,7 +80,7 @@ struct Opened {
     shard: Arc<Shard>,
     id: Box<str>,
     session: Arc<Session>,
-    holding: Holding,
+    holding: OpenStreamEntry,
     ends: Stop,
 }
 

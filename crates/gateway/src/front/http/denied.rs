@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use engine::Condition;
-use engine::access::Principal;
+use engine::access::{Principal, Scheme};
 use engine::dialect::{Dialect, DialectFault};
 use engine::rate::Verdict;
 use http::Response;
@@ -67,19 +67,29 @@ pub(super) fn denied(row: Option<&Dialect>, denied: &Denied) -> Response<Body> {
     response
 }
 
-/// Returns a refusal if the caller's credential is valid only for other profiles.
-pub(super) fn elsewhere(shard: &Shard, entry: &AdmittedRequest) -> Option<Denied> {
+/// Returns a refusal if the caller's credential is valid only for other profiles than the one at `path`.
+pub(super) fn elsewhere(shard: &Shard, entry: &AdmittedRequest, path: &str) -> Option<EntryRefused> {
     let profile = &shard.gateway.snapshot.profiles[entry.profile].slug;
-    not_for(&entry.identity.principal, profile)
+    not_for(shard, &entry.identity.principal, (profile, path))
 }
 
-/// Returns a refusal if the principal's credential is not valid for the profile with this name. The profile may not
-/// exist.
-pub(super) fn not_for(principal: &Principal, profile: &str) -> Option<Denied> {
-    (!principal.may_enter(profile)).then(|| Denied {
+/// Returns a refusal if the principal's credential is not valid for the profile with this name, at this path. The profile
+/// may not exist.
+pub(super) fn not_for(
+    shard: &Shard,
+    principal: &Principal,
+    (profile, path): (&str, &str),
+) -> Option<EntryRefused> {
+    if principal.may_enter(profile) {
+        return None;
+    }
+    if principal.scheme == Scheme::Login {
+        return Some(shard.door.for_other_endpoint(path).into());
+    }
+    Some(EntryRefused::Denied(Denied {
         condition: Condition::Forbidden,
         message: format!("these credentials are not valid for the profile {profile:?}"),
         challenge: None,
         retry_after: None,
-    })
+    }))
 }

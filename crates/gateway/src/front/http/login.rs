@@ -3,15 +3,17 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use ::login::{AuthorizationServer, EndpointRequest};
+use ::login::{AuthorizationServer, EndpointRequest, Resource};
 use bytes::Bytes;
+use config::DEFAULT_PROFILE;
+use engine::Snapshot;
 use engine::places::second_path;
 use http::{Method, Response, StatusCode};
 use transport::net::Body;
 
 use super::replicas::movable::MovableRequest;
 use super::replicas::passing_on::{self, OutgoingRequest};
-use super::{answer, body, guard};
+use super::{answer, body, guard, sse};
 use crate::process::Shard;
 use transport::net::Arrived;
 
@@ -38,13 +40,10 @@ pub(super) async fn respond(
     let movable = if is_passed_on { None } else { MovableRequest::of(shard, &request, peer) };
     let (head, mut incoming) = request.into_parts();
     let path = head.uri.path();
+    let snapshot = &shard.gateway.snapshot;
     if let Some(resource) = AuthorizationServer::resource_of(path) {
         let resource = server.own_path(resource);
-        // Profiles that do not exist look like others, so that nobody can find out which ones exist.
-        let may_be_profile = resource.starts_with("/mcp/") || second_path(resource).is_some();
-        let is_served =
-            resource.is_empty() || may_be_profile || shard.gateway.snapshot.at(resource).is_some();
-        let reply = server.resource_metadata(resource).filter(|_| is_served);
+        let reply = server.resource_metadata(resource).filter(|_| resource_at(snapshot, resource).is_some());
         return reply.map_or_else(|| unknown(path), |reply| reply.map(Body::Full));
     }
     let body = if head.method == Method::POST {
@@ -71,8 +70,25 @@ pub(super) async fn respond(
         body,
         address,
         now_ms: shard.door.unix_ms(),
+        resource_at: &|path| resource_at(snapshot, path),
     };
     server.respond(visit).await.map(Body::Full)
+}
+
+/// Returns the resource at a path. Profiles that do not exist look like others, so that nobody can find out which ones
+/// exist.
+fn resource_at(snapshot: &Snapshot, path: &str) -> Option<Resource> {
+    let profile = |name: &str| Some(Resource::Profile(name.to_owned()));
+    if let Some(place) = snapshot.at(path) {
+        return profile(&snapshot.profiles[place.profile].slug);
+    }
+    if path.is_empty() {
+        return Some(Resource::Gateway);
+    }
+    if (path == sse::STREAM || path == sse::MESSAGES) && sse::is_served(snapshot) {
+        return profile(DEFAULT_PROFILE);
+    }
+    path.strip_prefix("/mcp/").or_else(|| second_path(path)).and_then(profile)
 }
 
 fn unknown(path: &str) -> Response<Body> {

@@ -9,7 +9,7 @@ use engine::rate::Verdict;
 use engine::session::asking_process;
 use http::header::HeaderValue;
 use http::{HeaderMap, Method, Response, StatusCode};
-use proto::era::{Lifecycle, Spoken, by_version, detect};
+use proto::era::{EraEvidence, Lifecycle, by_version, detect};
 use proto::mcp::Notice;
 use proto::rpc::{Frame, FrameKind, Message};
 use tokio::time::Instant;
@@ -129,10 +129,10 @@ async fn single(
             let fault = Fault::from(fault);
             answer::message(fault.status.unwrap_or(400), fault.response(frame.id()))
         }
-        Ok(Spoken::Stateless) => stateless::answer(shard, entry, headers, frame).await,
+        Ok(EraEvidence::Stateless) => stateless::answer(shard, entry, headers, frame).await,
         // Boxed, like every rare branch: otherwise every call would reserve space for this future.
-        Ok(Spoken::Handshake) => Box::pin(handshake(shard, entry, frame)).await,
-        Ok(Spoken::Session) => {
+        Ok(EraEvidence::Handshake) => Box::pin(handshake(shard, entry, frame)).await,
+        Ok(EraEvidence::Session) => {
             let id = frame.id();
             let known = get::check_version(version, id).and_then(|()| get::known(shard, entry, headers, id));
             let found = match known {

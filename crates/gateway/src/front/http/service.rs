@@ -10,7 +10,6 @@ use engine::places::{ServedPath, second_path};
 use http::{Method, Response, StatusCode};
 use transport::net::{Body, Handler, Responding};
 
-use super::denied::EntryRefused;
 use super::entry::AdmittedRequest;
 use super::identify::identify;
 use super::operators::{API_ROOT, METRICS_PATH, OperatorEndpoints, is_page};
@@ -155,8 +154,8 @@ impl Arrival<'_> {
             return Box::pin(sse::messages(shard, entry, request)).await;
         };
         let entry = self.entry(place.profile, identity, &request, peer);
-        if let Some(denied) = denied::elsewhere(shard, &entry) {
-            return denied::denied(place.dialect.as_deref(), &denied);
+        if let Some(refused) = denied::elsewhere(shard, &entry, path) {
+            return denied::refuse_entry(place.dialect.as_deref(), &refused);
         }
         self.serve(place, entry, request).await
     }
@@ -173,9 +172,9 @@ impl Arrival<'_> {
             return row.map_or_else(guard::preflight, |row| dialect::preflight(row, request.headers()));
         }
         let entered = identify(shard, &request, peer, true, &slug).await;
-        let entered = entered.and_then(|identity| match denied::not_for(&identity.principal, &slug) {
-            Some(denied) => Err(EntryRefused::Denied(denied)),
-            None => Ok(identity),
+        let entered = entered.and_then(|identity| {
+            let place = (slug.as_str(), request.uri().path());
+            denied::not_for(shard, &identity.principal, place).map_or(Ok(identity), Err)
         });
         match (entered, row) {
             (Err(refused), row) => denied::refuse_entry(row.map(|row| &**row), &refused),

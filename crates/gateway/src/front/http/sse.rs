@@ -29,7 +29,7 @@ use crate::session::ending;
 use crate::session::seal;
 use crate::session::sessions::Door;
 use crate::session::streams::event;
-use crate::session::until::Holding;
+use crate::session::until::OpenStreamEntry;
 use engine::Fault;
 use transport::net::Arrived;
 
@@ -100,8 +100,8 @@ pub(super) async fn stream(
 
 /// Opens a stream at the default profile for a caller that may use it.
 async fn enter(shard: &Arc<Shard>, entry: &AdmittedRequest, headers: &HeaderMap) -> Response<Body> {
-    if let Some(elsewhere) = denied::elsewhere(shard, entry) {
-        return denied::denied(None, &elsewhere);
+    if let Some(refused) = denied::elsewhere(shard, entry, STREAM) {
+        return denied::refuse_entry(None, &refused);
     }
     match limited::count(shard, entry, headers).await.filter(|verdict| !verdict.allowed) {
         Some(refused) => limited::refused(&refused, None),
@@ -159,7 +159,7 @@ pub(super) fn open(shard: &Arc<Shard>, entry: &AdmittedRequest, path: &str) -> R
     let (messages, inbox) = mpsc::channel(AHEAD);
     let class = entry.identity.access_class(&shard.gateway.snapshot);
     let ends = Stop::new();
-    let holding = Holding::new(&shard.session.state.holders, &entry.identity, "GET (HTTP+SSE)");
+    let holding = OpenStreamEntry::new(&shard.session.state.holders, &entry.identity, "GET (HTTP+SSE)");
     let door = Door {
         profile: entry.profile,
         principal: entry.identity.principal.clone(),
@@ -193,7 +193,7 @@ struct Opened {
     shard: Arc<Shard>,
     id: Box<str>,
     ends: Stop,
-    holding: Holding,
+    holding: OpenStreamEntry,
 }
 
 impl Drop for Opened {

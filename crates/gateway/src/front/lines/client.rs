@@ -8,7 +8,7 @@ use std::task::Poll;
 
 use bytes::Bytes;
 use engine::Fault;
-use proto::era::{Spoken, detect};
+use proto::era::{EraEvidence, detect};
 use proto::mcp::Method;
 use proto::rpc::{Batch, Frame, FrameError, FrameKind, Id, Message, array, code, result_response};
 use tokio::sync::mpsc::error::TrySendError;
@@ -185,10 +185,10 @@ impl Client {
     async fn message(self: &Arc<Self>, frame: Frame, tasks: &mut JoinSet<()>) {
         match detect(&frame, None) {
             Err(fault) => self.refuse(&fault.into(), frame.id()).await,
-            Ok(Spoken::Handshake) => self.handshake(&frame).await,
-            Ok(Spoken::Stateless) if self.way.stateless => self.stateless(frame, tasks).await,
-            Ok(Spoken::Stateless) => self.refuse_stateless(&frame).await,
-            Ok(Spoken::Session) => self.in_session(frame, tasks).await,
+            Ok(EraEvidence::Handshake) => self.handshake(&frame).await,
+            Ok(EraEvidence::Stateless) if self.way.stateless => self.stateless(frame, tasks).await,
+            Ok(EraEvidence::Stateless) => self.refuse_stateless(&frame).await,
+            Ok(EraEvidence::Session) => self.in_session(frame, tasks).await,
         }
     }
 

@@ -143,7 +143,7 @@ impl Value {
         self.vector()?.iter().map(Self::number).collect()
     }
 
-    /// The number of values that a walk through this value visits.
+    /// The number of values: this value, and the values that it contains at any depth.
     pub(super) fn size(&self) -> usize {
         match self {
             Self::Vector(values) => 1 + values.iter().map(Self::size).sum::<usize>(),

@@ -165,7 +165,7 @@ pub(crate) fn tools(s: &Sample, profile: &str) -> ToolsPage {
     }
 }
 
-/// A change of a definition.
+/// A change to a definition.
 pub(crate) fn change(s: &Sample) -> DefinitionChange {
     let line = |mark, text: &str| DiffLine { mark, text: s.t(text) };
     DefinitionChange {

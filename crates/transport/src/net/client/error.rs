@@ -62,7 +62,7 @@ pub enum ClientError {
         /// Host and port.
         host: String,
     },
-    /// No program listens at the address.
+    /// No program listens on the address.
     #[error("{host} refused the connection; check that the server is running and that the port is right")]
     Refused {
         /// Host and port.

@@ -27,10 +27,10 @@ const HEAD: HeadLimits = HeadLimits { lines: 64, bytes: 32 * 1024 };
 #[derive(Debug, thiserror::Error)]
 pub enum LocalClientError {
     /// No process listens in the folder.
-    #[error("nothing listens at {}", .0.display())]
+    #[error("nothing listens on {}", .0.display())]
     Nobody(PathBuf),
     /// The process that listens there belongs to another user.
-    #[error("a process of another user listens at {}", .0.display())]
+    #[error("a process of another user listens on {}", .0.display())]
     Foreign(PathBuf),
     /// The path of the request is not valid.
     #[error("the path {0:?} is not valid")]

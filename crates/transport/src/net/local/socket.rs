@@ -22,7 +22,7 @@ const OTHERS_WRITE: u32 = 0o022;
 #[derive(Debug, thiserror::Error)]
 pub enum LocalBindError {
     /// Another process listens there.
-    #[error("the process {} already listens at {}", pid.as_deref().unwrap_or("(unknown)"), path.display())]
+    #[error("the process {} already listens on {}", pid.as_deref().unwrap_or("(unknown)"), path.display())]
     InUse {
         /// The path of the socket.
         path: PathBuf,
@@ -33,7 +33,7 @@ pub enum LocalBindError {
     #[error("other users may write to the folder {}", .0.display())]
     Exposed(PathBuf),
     /// Any other error.
-    #[error("cannot listen at {}: {source}", path.display())]
+    #[error("cannot listen on {}: {source}", path.display())]
     Other {
         /// The path that cannot be used.
         path: PathBuf,
@@ -69,7 +69,7 @@ impl LocalSocket {
         Ok(Self { listener: listener.map_err(other(path.clone()))?, path, _lock: lock })
     }
 
-    /// Listens at a path that an operator chose, in a folder that exists. The owner and the group of the file may connect; the rights of
+    /// Listens on a path that an operator chose, in a folder that exists. The owner and the group of the file may connect; the rights of
     /// the folder are the operator's decision. This blocks.
     ///
     /// # Errors
@@ -148,7 +148,7 @@ fn listen(folder: &Path) -> io::Result<UnixListener> {
     listen_at(SocketPath::of(folder)?.path(), 0o600)
 }
 
-/// Listens at a path, with these rights of the file.
+/// Listens on a path, with these rights of the file.
 fn listen_at(path: &Path, rights: u32) -> io::Result<UnixListener> {
     let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
     socket.set_nonblocking(true)?;

@@ -2,11 +2,15 @@ use std::io::{Error, ErrorKind};
 use std::time::{Duration, Instant};
 
 use crate::net::accept::{AfterError, after_error};
-use crate::net::roster::{ConnectionPhase, ConnectionProgress, Order, Patience, Roster};
+use crate::net::roster::{ConnectionPhase, ConnectionProgress, Order, Roster, StateTimeouts};
 
 const SECOND: Duration = Duration::from_secs(1);
-const PATIENCE: Patience =
-    Patience { header: SECOND, idle: Duration::from_mins(1), write: Duration::from_secs(5), rest: SECOND };
+const PATIENCE: StateTimeouts = StateTimeouts {
+    header: SECOND,
+    idle: Duration::from_mins(1),
+    write: Duration::from_secs(5),
+    rest: SECOND,
+};
 
 #[test]
 fn accepting_waits_when_files_run_out_and_only_then() {

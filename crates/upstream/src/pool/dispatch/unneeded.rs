@@ -7,7 +7,7 @@ use super::{Binding, Dispatch, Slot, SlotId, Ticket, Waiter};
 
 /// A link that carries no call. The order by `Ord` is the order in which such links are closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Spare {
+pub struct UnneededLink {
     /// True if the link has an owner, which would lose the state that the server keeps for it.
     pub is_owned: bool,
     /// The time of the link's last use.
@@ -41,26 +41,27 @@ impl Dispatch {
 
     /// Returns the link that is closed first if another server needs a process: a link without an owner or, if
     /// there is none, a link whose reservation has ended because its owner has not used it for long enough.
-    pub fn spare(&self, now: Instant) -> Option<Spare> {
+    pub fn spare(&self, now: Instant) -> Option<UnneededLink> {
         self.spare_after(self.rules.owned_rest, now)
     }
 
     /// Returns the link that is closed first if another caller of this server needs a link.
-    pub fn spare_for_others(&self, now: Instant) -> Option<Spare> {
+    pub fn spare_for_others(&self, now: Instant) -> Option<UnneededLink> {
         self.spare_after(self.rules.others_rest, now)
     }
 
-    fn spare_after(&self, promised: Duration, now: Instant) -> Option<Spare> {
+    fn spare_after(&self, promised: Duration, now: Instant) -> Option<UnneededLink> {
         let may_go = |slot: &Slot| {
             let rest = now.saturating_duration_since(slot.used);
             slot.can_go(now) && (slot.owner.is_none() || rest >= promised)
         };
         let free = self.slots.iter().filter(|(_, slot)| may_go(slot));
-        free.map(|(id, slot)| Spare { is_owned: slot.owner.is_some(), used: slot.used, slot: *id }).min()
+        free.map(|(id, slot)| UnneededLink { is_owned: slot.owner.is_some(), used: slot.used, slot: *id })
+            .min()
     }
 
     /// Removes a link from the pool, if it is still spare.
-    pub fn give_up(&mut self, spare: Spare, now: Instant) -> bool {
+    pub fn give_up(&mut self, spare: UnneededLink, now: Instant) -> bool {
         let is_same = self.slots.get(&spare.slot).is_some_and(|slot| {
             slot.can_go(now) && slot.owner.is_some() == spare.is_owned && slot.used == spare.used
         });

@@ -135,7 +135,7 @@ fn links(rig: &Rig<'_>, addresses: &[SocketAddr]) -> Result<(), String> {
 fn removed(rig: &Rig<'_>, addresses: &[SocketAddr], ann: &mut Browser) -> Result<(), String> {
     let ben = logged_in(addresses[1], "ben")?;
     rig.replicas[0].amend(&json!({ "admin": { "users": { "ann": HASH } } }))?;
-    // The replica looks for changes of its file every second, and reads a file that has stopped changing.
+    // The replica looks for changes to its file every second, and reads a file that has stopped changing.
     becomes_out(&ben, &addresses[..1], BACK)?;
     becomes_out(&ben, addresses, KNOWN)?;
     must(ann.is_in(addresses[0])?, "ann was logged out although only ben was removed")?;

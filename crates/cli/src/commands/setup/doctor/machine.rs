@@ -1,4 +1,4 @@
-//! Checks of this machine: the addresses to listen at, and the checks of `gateway::machine`.
+//! Checks of this machine: the addresses to listen on, and the checks of `gateway::machine`.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use crate::commands::configuration::settings::Settings;
 use crate::commands::configuration::state;
 use crate::commands::serving::address;
 
-/// The time limit for the complete answer of a program that listens at one of our addresses.
+/// The time limit for the complete answer of a program that listens on one of our addresses.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Returns the findings about this machine.
@@ -28,7 +28,7 @@ pub(super) fn findings(settings: &Settings) -> Vec<Finding> {
     all
 }
 
-/// Checks that Dragoman can listen at an address, or that a gateway listens there already.
+/// Checks that Dragoman can listen on an address, or that a gateway listens there already.
 fn listening(address: SocketAddr, config: &Config) -> Finding {
     let url = address::url(config, address, "/mcp");
     let subject = format!("address {address}");

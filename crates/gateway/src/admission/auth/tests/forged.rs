@@ -101,7 +101,7 @@ async fn no_signature_and_no_algorithm_pass() {
         [json!({ "kid": "rsa" }), json!({ "alg": null }), json!({ "alg": ["RS256"] }), json!({ "alg": 1 })]
     {
         let token = signed_as("RS256", &head, &sound);
-        assert_eq!(refused(&authenticator, &token).await, "the token's header names no algorithm");
+        assert_eq!(refused(&authenticator, &token).await, "the token's header does not name an algorithm");
     }
     let token = signed("RS256", "rsa", &sound);
     let bare = token.rsplit_once('.').unwrap().0;
