@@ -12,6 +12,7 @@
 //! | `client_document`, `registration` | clients that publish their metadata, and clients that register (RFC 7591) |
 //! | `authorization_request` | the request with which a client sends a browser here (RFC 6749, 4.1.1; RFC 7636) |
 //! | `resource` | the part of the gateway for which a client requests tokens (RFC 8707) |
+//! | `approval` | the address of the page on which a person approves a client at a site |
 //! | `attempts` | sign-ins that are under way, each bound to one browser; accounts whose sign-in was not finished |
 //! | `signing_in` | the path of a browser: our page, the site's page, back to the client |
 //! | `site_address`, `site` | the site: its address, its approval page, its account, its password |
@@ -29,6 +30,7 @@
 
 mod account_fault;
 mod accounts;
+mod approval;
 mod attempts;
 mod authorization_request;
 mod authorization_server;

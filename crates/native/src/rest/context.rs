@@ -3,7 +3,7 @@
 use crate::passing::FileTransfer;
 use crate::server::Mapped;
 
-/// What a run needs to know about its caller.
+/// The caller of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RunContext<'a> {
     /// Values of the client's request that the configuration maps to this server.

@@ -4,8 +4,9 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use native::{FileTransfer, Soon};
+use native::{Answering, FileTransfer, NativeCall, NativeServer, Soon};
 use parking_lot::Mutex;
+use proto::mcp::meta::PROGRESS_TOKEN;
 use proto::rpc::FrameLimits;
 use tokio::time::{Instant, sleep_until};
 use transport::up::LinkError;
@@ -14,6 +15,28 @@ use super::reply::{Item, Reply, ReplySource, parse};
 
 /// The time between two reports.
 const BETWEEN: Duration = Duration::from_secs(1);
+
+/// Sends a request to an embedded server, and waits for the answer, or for the first report of progress.
+pub(super) async fn answered(
+    server: &dyn NativeServer,
+    call: NativeCall<'_>,
+    limits: FrameLimits,
+) -> Result<Reply, LinkError> {
+    let answering = match call.request.meta(PROGRESS_TOKEN).ok().flatten() {
+        None => server.answer(call),
+        Some(token) => {
+            let transfer = FileTransfer::default();
+            match server.answer(NativeCall { transfer: Some(&transfer), ..call }) {
+                Answering::Soon(soon) => {
+                    let token = token.share(call.request.text());
+                    return Box::pin(NativeReply::begin((soon, transfer), token, limits)).await;
+                }
+                ready @ Answering::Ready(_) => ready,
+            }
+        }
+    };
+    Ok(Reply::Whole(parse(answering.bytes().await, limits)?, None))
+}
 
 /// An answer that takes long.
 pub struct NativeReply {

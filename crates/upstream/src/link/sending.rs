@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use engine::exchange::Outbound;
-use native::{Answering, FileTransfer, NativeCall};
+use native::NativeCall;
 use proto::era::{Mismatch, discover_request, mismatch, mismatch_of_status};
-use proto::mcp::{Method, meta::PROGRESS_TOKEN};
+use proto::mcp::Method;
 use proto::rpc::{Frame, FrameKind, FrameLimits, Id, code, error_response};
 use transport::net::client::Client;
 use transport::up::{AmbiguousRefusal, HttpLink, HttpReply, LinkError, MessageHeaders, OpenCall, Owner};
 
 use super::mismatched::Settled;
-use super::native_reply::NativeReply;
+use super::native_reply::answered;
 use super::open_link::OpenLink;
 use super::probe::Rejection;
 use super::reply::{Incoming, Reply, ReplySource, parse};
@@ -126,25 +126,11 @@ impl OpenLink {
                 Ok(Reply::Source(ReplySource::Pipe(call)))
             }
             Wire::Native(server) => {
-                let request = parse(outbound.body.clone(), limits)?;
                 let mapped = carried.and_then(|carried| mapped(carried, &self.server.spec));
+                let request = parse(outbound.body.clone(), limits)?;
                 let call =
                     NativeCall { mapped: mapped.as_ref(), documented, ..NativeCall::new(&request, self.era) };
-                let token = request.meta(PROGRESS_TOKEN).ok().flatten();
-                let answering = match token {
-                    None => server.answer(call),
-                    Some(token) => {
-                        let transfer = FileTransfer::default();
-                        match server.answer(NativeCall { transfer: Some(&transfer), ..call }) {
-                            Answering::Soon(soon) => {
-                                let token = token.share(request.text());
-                                return Box::pin(NativeReply::begin((soon, transfer), token, limits)).await;
-                            }
-                            ready @ Answering::Ready(_) => ready,
-                        }
-                    }
-                };
-                Ok(Reply::Whole(parse(answering.bytes().await, limits)?, None))
+                answered(&**server, call, limits).await
             }
         }
     }
