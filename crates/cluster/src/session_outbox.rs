@@ -4,6 +4,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use store::random_key::RandomKeyHash;
 use store::sessions::{OpenRow, SessionKey};
 
 /// The maximum number of changes that wait for the store, at most one for each session. Above this number, changes
@@ -22,8 +23,8 @@ pub trait OpenSession: Send + Sync {
 /// Changes that wait to be written: at most one for each session. A session that has ended stays ended.
 #[derive(Default)]
 pub(crate) struct SessionOutbox {
-    open: HashMap<SessionKey, Arc<dyn OpenSession>>,
-    ended: HashSet<SessionKey>,
+    open: HashMap<SessionKey, Arc<dyn OpenSession>, RandomKeyHash>,
+    ended: HashSet<SessionKey, RandomKeyHash>,
 }
 
 /// Changes that are being written.

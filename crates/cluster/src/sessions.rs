@@ -56,7 +56,9 @@ impl SharedRow {
 
 /// Returns the id of a session as text, for the names in the store.
 pub(crate) fn id(key: &SessionKey) -> String {
-    format!("{:032x}", u128::from_be_bytes(*key))
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digits = key.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
 }
 
 /// Reads an id; `None` for any other text.
@@ -82,15 +84,15 @@ impl SessionBatch {
                     .push(StoreCommand::new("SET").arg(&name).arg(sealed).arg("PX").number(life.as_millis()));
             }
         }
-        for key in &self.ended {
-            let (name, id) = (keys.ended(&id(key)), id(key));
+        let ids: Vec<_> = self.ended.iter().map(id).collect();
+        for id in &ids {
+            let name = keys.ended(id);
             if let Some(sealed) = values.write(&name, &true) {
                 let longer = life.saturating_add(LONGER).as_millis();
                 commands.push(StoreCommand::new("SET").arg(&name).arg(sealed).arg("PX").number(longer));
-                commands.push(StoreCommand::new("DEL").arg(keys.session(&id)));
+                commands.push(StoreCommand::new("DEL").arg(keys.session(id)));
             }
         }
-        let ids: Vec<_> = self.ended.iter().map(id).collect();
         if !ids.is_empty() {
             commands.extend(notices::send(keys, values, &Notice::SessionsEnded(ids)).into_iter().flatten());
         }

@@ -10,6 +10,7 @@
 //! | [`definitions`] | definitions of servers' tools, and who approved them |
 //! | [`grants`] | accounts with which people have signed in, and the tokens of their clients |
 //! | [`keyring`] | keys that seal data that clients carry for the gateway |
+//! | [`random_key`] | the hash of ids and numbers of sessions |
 //! | [`sessions`] | data that clients have sent in their sessions, and the ended sessions |
 //! | [`vault`] | secrets for other servers, sealed |
 //! | [`Error`] | errors of the files, and their remedies |
@@ -28,6 +29,7 @@ pub mod grants;
 pub mod keyring;
 pub mod keys;
 mod private_file;
+pub mod random_key;
 pub mod sessions;
 pub mod vault;
 

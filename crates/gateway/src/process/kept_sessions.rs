@@ -8,10 +8,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
+use store::random_key::RandomKeyHash;
 use store::sessions::{SessionEnd, SessionKey, SessionRow, StoredSessions};
 
 use crate::session::kept::{RowSource, SessionStore, millis, now_ms};
-use crate::session::random_key::RandomKeyHash;
 
 /// The minimum time between two writes; if several changes occur in between, only the last state is stored.
 const PAUSE: Duration = Duration::from_secs(1);

@@ -10,9 +10,8 @@ use cluster::OpenSession;
 use proto::bridge::input::Askable;
 use proto::era::Era;
 use proto::json::quote;
+use store::random_key::RandomKeyHash;
 use store::sessions::{OpenRow, SessionKey, SessionRow};
-
-use super::random_key::RandomKeyHash;
 
 /// The maximum number of ended sessions that are remembered in memory. A store can remember more.
 const MOST_ENDED: usize = 1 << 16;

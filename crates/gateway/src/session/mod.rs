@@ -7,7 +7,6 @@
 //! | [`session`], [`usage`], [`handshake`] | one session, the times of its use, and its handshake |
 //! | `session_client`, [`session_links`] | the introduction of a session's client; the links that a session uses |
 //! | [`table`], [`sessions`] | a table of sessions, also used by dialects; all sessions with a handshake |
-//! | [`random_key`] | the hash of their ids and numbers |
 //! | [`streams`] | a session's event streams |
 //! | [`open_requests`] | a session's running requests |
 //! | [`ending`], [`eviction`] | the end of sessions; the eviction of their events when there are too many |
@@ -35,7 +34,6 @@ pub(crate) mod link_user;
 mod log_level;
 pub(crate) mod open_requests;
 pub(crate) mod question_origin;
-pub(crate) mod random_key;
 pub(crate) mod replaced;
 pub(crate) mod restore;
 pub(crate) mod seal;

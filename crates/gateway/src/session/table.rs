@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::RwLock;
+use store::random_key::RandomKeyHash;
 use upstream::quota::{Permit, Quota, QuotaError, Throttle};
 
-use super::random_key::RandomKeyHash;
 use crate::admission::identity::Identity;
 
 /// The number of sessions that are evicted at once, so a full table is seldom searched.

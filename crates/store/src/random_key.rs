@@ -4,8 +4,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 /// A hasher that uses the last bytes of a key, which are random and which clients cannot choose. The first bytes of an id
 /// only identify the key with which it was sealed.
-#[derive(Default)]
-pub(crate) struct LastBytes(u64);
+#[derive(Debug, Default)]
+pub struct LastBytes(u64);
 
 impl Hasher for LastBytes {
     fn write(&mut self, bytes: &[u8]) {
@@ -31,7 +31,7 @@ impl Hasher for LastBytes {
 }
 
 /// Builds [`LastBytes`].
-pub(crate) type RandomKeyHash = BuildHasherDefault<LastBytes>;
+pub type RandomKeyHash = BuildHasherDefault<LastBytes>;
 
 #[cfg(test)]
 mod tests {
