@@ -99,7 +99,7 @@ impl Streams {
         table.make_room(self.max)?;
         let id = table.next_stream;
         table.next_stream += 1;
-        let body = table.attach(id);
+        let body = table.attach(id, BEHIND);
         if primed {
             table.prime(id, None);
         }
@@ -113,7 +113,7 @@ impl Streams {
         if !table.streams.contains_key(&STANDING) {
             table.make_room(self.max)?;
         }
-        let body = table.attach(STANDING);
+        let body = table.attach(STANDING, BEHIND);
         if primed {
             table.prime(STANDING, None);
         }
@@ -156,16 +156,21 @@ impl Streams {
             );
         }
         let missed: Vec<(EventId, Bytes)> = table.log.after(last).collect();
-        let body = table.attach(last.stream);
+        // The missed events wait for their reader together, however many they are; they are kept in memory anyway.
+        let body = table.attach(last.stream, missed.len() + BEHIND);
+        let mut are_written = false;
         if let Some(stream) = table.streams.get_mut(&last.stream) {
             for (id, data) in missed {
                 stream.write(id, &data);
             }
+            are_written = stream.live.is_some();
             if stream.done {
                 stream.live = None;
             }
         }
-        table.log.note_fetched(last.stream);
+        if are_written {
+            table.log.note_fetched(last.stream);
+        }
         if last.stream == STANDING {
             table.send_pending();
         }
@@ -286,8 +291,9 @@ impl Table {
         Ok(())
     }
 
-    fn attach(&mut self, id: u64) -> Body {
-        let (sender, body) = Body::channel(BEHIND);
+    /// Gives a stream a new reader, which may be behind by this number of events.
+    fn attach(&mut self, id: u64, behind: usize) -> Body {
+        let (sender, body) = Body::channel(behind);
         let stream =
             self.streams.entry(id).or_insert(SessionStreamState { next: 0, live: None, done: false });
         stream.live = Some(sender);

@@ -10,8 +10,9 @@ pub(crate) fn cpu_nanos(pids: &[u32]) -> u64 {
     pids.iter().map(|pid| precise(*pid).max(coarse(*pid))).sum()
 }
 
-/// The CPU time of a process's living threads, to the nanosecond.
-fn precise(pid: u32) -> u64 {
+/// The CPU time of a process's living threads, to the nanosecond. Unlike [`cpu_nanos`], it can measure a moment: the coarse time of
+/// a process is often ahead once threads have ended. It decreases when a thread ends.
+pub(crate) fn precise(pid: u32) -> u64 {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return 0 };
     threads
         .flatten()

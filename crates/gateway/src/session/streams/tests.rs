@@ -40,3 +40,27 @@ async fn a_change_before_the_standing_stream_is_told_once_it_is_open() {
     streams.push_standing(Bytes::from_static(b"\"end\""), false);
     assert_eq!(until(&mut body, "end").await.matches("list_changed").count(), 1);
 }
+
+/// However many events a client has missed, the answer comes last, and is kept until it has been written for a reader.
+#[tokio::test]
+async fn a_resumed_call_gets_its_answer_after_many_missed_events() {
+    for missed in [10, BEHIND, 3 * BEHIND] {
+        let limits = Limits { replay_events: 2 * BEHIND, ..Limits::default() };
+        let streams = Streams::new(&limits, 0);
+        let (id, body) = streams.open(true).unwrap();
+        let first = EventId { epoch: streams.table.lock().epoch, stream: id, event: 0 };
+        drop(body);
+        for number in 0..missed {
+            streams.push(id, Bytes::from(format!("\"note {number}\"")));
+        }
+        streams.push_answer(id, Bytes::from_static(b"\"answer\""), Instant::now()).await;
+        streams.finish(id);
+        for _ in 0..2 {
+            let mut body = streams.resume(first).expect("the call can be resumed");
+            let told = until(&mut body, "\"answer\"").await;
+            let notes = told.matches("\"note ").count();
+            assert!(notes >= missed.min(2 * BEHIND - 1), "{notes} of {missed}");
+            assert!(body.frame().await.is_none(), "the stream ends with the answer");
+        }
+    }
+}

@@ -19,6 +19,8 @@ pub(super) const ALL: &[Scenario] = &[Scenario {
 
 const ANSWERS: usize = 30;
 const BYTES: usize = 30_000_000;
+/// The minimum number of calls that must be answered. The others may give up after a minute on a busy machine.
+const FEWEST: usize = 10;
 /// The limit of the gateway's address space, in KiB.
 const SPACE: usize = 700 << 10;
 
@@ -52,8 +54,10 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
         let all = ends.len();
         return Err(format!("{number} of {all} calls ended with neither an answer nor an error: {why}"));
     }
-    if !ends.iter().any(|called| matches!(called.end, End::Answered(_))) {
-        return Err("no call was answered".to_owned());
+    let answered = ends.iter().filter(|called| matches!(called.end, End::Answered(_))).count();
+    stage.log.note(&format!("large-answers: {answered} of {ANSWERS} calls were answered"));
+    if answered < FEWEST {
+        return Err(format!("only {answered} of {ANSWERS} calls were answered"));
     }
     if !stage.gateway.as_mut().is_some_and(Process::runs) {
         return Err("the gateway ended".to_owned());
