@@ -130,8 +130,11 @@ impl RestEnvironment {
             .map(|fields| if has_content { format!("{fields},{}", plugin_fields::MEMBERS) } else { fields });
         let reads = steps.iter().rev().find_map(Step::verb) == Some(Verb::Get);
         let tells_stored = !reads && is_compact && !full;
-        let compared =
-            if tells_stored { stored::comparable(arguments, &values) } else { ComparedValues::default() };
+        let compared = if tells_stored {
+            stored::comparable(arguments, steps, &values)
+        } else {
+            ComparedValues::default()
+        };
         let (totals, may_be_blank) = (Totals::default(), matches!(shape, Shape::Whole | Shape::Rows(..)));
         let mut run = Run {
             environment: self,
