@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 /// The largest number of lines that are compared one by one: the time grows with the square of this number. Longer texts
-/// are compared as a whole.
+/// are compared from both ends, and have at most one difference.
 const MOST_LINES: usize = 4000;
 /// The largest difference to show, in bytes.
 const LONGEST: usize = 20_000;
@@ -36,7 +36,7 @@ pub(super) fn difference_by(old: &str, new: &str, key: impl Fn(&str) -> String, 
     let (old_keys, new_keys) = (keyed(old), keyed(new));
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let mut text = String::new();
-    for op in operations(&old_keys, &new_keys) {
+    for op in operations(&views(&old_keys), &views(&new_keys)) {
         let filled = |lines: &[&'_ str], keys: &[String], range: std::ops::Range<usize>| -> Vec<String> {
             let some = lines.iter().zip(keys).skip(range.start).take(range.len());
             some.filter(|(_, key)| !key.is_empty()).map(|(line, _)| (*line).to_owned()).collect()
@@ -65,12 +65,24 @@ pub(super) fn difference_by(old: &str, new: &str, key: impl Fn(&str) -> String, 
     text
 }
 
+fn views(keys: &[String]) -> Vec<&str> {
+    keys.iter().map(String::as_str).collect()
+}
+
 /// The operations that turn `old` into `new`, without those that change nothing.
-fn operations<T: Ord + std::hash::Hash>(old: &[T], new: &[T]) -> impl Iterator<Item = DiffOp> {
+fn operations(old: &[&str], new: &[&str]) -> impl Iterator<Item = DiffOp> {
     let all = if old.len() + new.len() <= MOST_LINES {
         capture_diff_slices(Algorithm::Myers, old, new)
     } else {
-        vec![DiffOp::Replace { old_index: 0, old_len: old.len(), new_index: 0, new_len: new.len() }]
+        let before = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+        let left = old.len().min(new.len()) - before;
+        let behind =
+            old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count().min(left);
+        let length = |lines: &[&str]| lines.len() - before - behind;
+        let (old_len, new_len) = (length(old), length(new));
+        let is_same = old_len == 0 && new_len == 0;
+        let whole = DiffOp::Replace { old_index: before, old_len, new_index: before, new_len };
+        if is_same { Vec::new() } else { vec![whole] }
     };
     all.into_iter().filter(|op| !matches!(op, DiffOp::Equal { .. }))
 }
@@ -118,6 +130,11 @@ mod tests {
         assert_eq!(difference(old, old), "");
         let long = "x\n".repeat(50_000);
         assert!(difference("", &long).len() < LONGEST + 20);
+        let (old, new) = (format!("{long}A\n{long}"), format!("{long}B\n{long}"));
+        assert_eq!(
+            (difference(&old, &new).as_str(), difference(&old, &old).as_str()),
+            ("@ line 50001\n- A\n+ B\n", "")
+        );
     }
 
     #[test]
