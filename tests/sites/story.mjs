@@ -141,6 +141,26 @@ const steps = {
     await assert.rejects(compact('wp_restore_content', { previous_content: kept }), /no content is kept at this address for this account/);
     await compact('wp_delete_post', { id, force: true }, south);
   },
+  'content that the site changes for an account without unfiltered_html is reported, and so is its restoration': async () => {
+    const iframe = '<iframe src="https://maps.example/1"></iframe>';
+    const source = `<!-- wp:html -->\n${iframe}\n<!-- /wp:html -->\n\n<!-- wp:paragraph -->\n<p>Old text.</p>\n<!-- /wp:paragraph -->`;
+    const { id } = await call('wp_create_post', { title: 'A map', content: source, author: north.people.author.id }, 'admin', gateways.extended);
+    const byAuthor = (name, args) => call(name, args, 'author', gateways.extended);
+    assert.equal((await stored(id)).toString(), source);
+    const changed = await byAuthor('wp_update_post', { id, content: source.replace('Old', 'New') });
+    assert.ok(!(await stored(id)).includes('<iframe'));
+    const undone = await byAuthor('wp_restore_content', { previous_content: changed.previous_content });
+    assert.ok(!(await stored(id)).includes('<iframe'));
+    for (const answer of [changed, undone]) {
+      assert.deepEqual(answer.not_stored, ['content'], JSON.stringify(answer));
+      assert.match(answer.stored.content.difference, /^@ line 2\n- <iframe [^\n]*\n$/);
+    }
+    // The site writes the rest of such content in its own spelling, which is no difference.
+    const plain = '<!-- wp:image {"id":1,"alt":"a & b"} -->\n<figure><img src="/a.png" alt="A"/><br/></figure>\n<!-- /wp:image -->\n\n<p style="color:red;">Ends.</p>\n';
+    const other = await byAuthor('wp_update_post', { id, content: plain });
+    assert.equal(other.not_stored, undefined, JSON.stringify(other));
+    await call('wp_delete_post', { id, force: true }, 'admin', gateways.extended);
+  },
   'what a change refers to exists, and the answer shows what was stored': async () => {
     const all = async () => (await compact('wp_get_posts', { status: 'draft', per_page: 1 })).total;
     const before = await all();

@@ -95,7 +95,7 @@ pub(crate) fn is_about_a_visitor(status: u16, code: &str) -> bool {
     code.starts_with("bp_rest_")
         && (status == 403
             || (status == 500
-                && ["_authorization_required", "_failed_to_join", "_create_failed"]
+                && ["_authorization_required", "_failed_to_join", "_failed_to_promote", "_create_failed"]
                     .iter()
                     .any(|end| code.ends_with(end))))
 }

@@ -128,6 +128,7 @@ macro_rules! promoted {
                 $crate::rest::fixed("action", $crate::tools::Literal::Text("promote")),
                 $crate::rest::value("role", "missing_role", $crate::tools::Form::Plain),
             ])
+            .after("the member has joined the group, without the role")
             .step()
     };
 }

@@ -129,9 +129,8 @@ impl RestEnvironment {
         let fields = fields
             .map(|fields| if has_content { format!("{fields},{}", plugin_fields::MEMBERS) } else { fields });
         let reads = steps.iter().rev().find_map(Step::verb) == Some(Verb::Get);
-        let tells_stored = !reads && is_compact && !full;
-        let compared =
-            if tells_stored { stored::comparable(arguments, &values) } else { ComparedValues::default() };
+        let told = (!reads && is_compact && !full).then(|| stored::comparable(arguments, steps, &values));
+        let compared: ComparedValues = told.unwrap_or_default();
         let (totals, may_be_blank) = (Totals::default(), matches!(shape, Shape::Whole | Shape::Rows(..)));
         let mut run = Run {
             environment: self,

@@ -19,7 +19,8 @@
 //! | `request` | a step and a call's values as a request |
 //! | `permalinks` | sites that take a route only as a parameter |
 //! | `previous`, `replaced`, `restored` | content and values that calls have replaced, and how calls show and restore them |
-//! | `references`, `stored` | IDs that a change refers to; what a change has stored |
+//! | `references`, `stored`, `stored_content` | IDs that a change refers to; what a change has stored; content that it stored otherwise |
+//! | `difference` | the lines in which two texts differ |
 //! | `plugin_fields` | fields that plugins add to content |
 //! | `visitor`, `explained` | accounts that a site treats as visitors, and how sites are asked about them |
 //! | `false_failure` | failures that services report although the request took effect |
@@ -43,6 +44,7 @@ mod brought;
 mod cache;
 mod content_format;
 mod context;
+mod difference;
 mod encode;
 mod entry;
 mod environment;
@@ -73,6 +75,7 @@ mod source;
 mod step;
 mod steps;
 mod stored;
+mod stored_content;
 mod unread;
 mod unreadable;
 mod url;

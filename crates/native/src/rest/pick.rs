@@ -6,8 +6,10 @@ use serde_json::{Map, Value};
 use crate::html;
 use crate::tools::{Literal, Values};
 
-/// The maximum length of a shortened text, in characters.
+/// The maximum length of a shortened text, in characters, and in bytes: most scripts other than Latin need two or three bytes
+/// for each character.
 const EXCERPT: usize = 160;
+const EXCERPT_BYTES: usize = 200;
 
 /// A member of a shown answer.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +35,7 @@ pub(crate) enum From {
     Object(&'static str, &'static [Pick]),
     /// This literal from the row.
     Fixed(Literal),
-    /// The first non-empty text at these pointers, as plain text truncated to [`EXCERPT`] characters.
+    /// The first non-empty text at these pointers, as plain text truncated to [`EXCERPT`] characters and [`EXCERPT_BYTES`] bytes.
     Excerpt(&'static [&'static str]),
     /// These members of the elements at this pointer, for at most this many elements. The elements are those of a
     /// list, or of an object with elements by name.
@@ -130,9 +132,11 @@ fn elements(all: &Value) -> Vec<&Value> {
 pub(super) fn excerpt(value: &Value) -> Option<String> {
     let text = html::as_text(value.as_str()?);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let Some((end, _)) = words.char_indices().nth(EXCERPT) else {
+    let end = words.char_indices().nth(EXCERPT).map_or(words.len(), |(end, _)| end);
+    let end = words.floor_char_boundary(end.min(EXCERPT_BYTES));
+    if end == words.len() {
         return (!words.is_empty()).then_some(words);
-    };
+    }
     let cut = words.get(..end).unwrap_or_default();
     let cut = cut.rsplit_once(' ').map_or(cut, |(whole, last)| if last.len() < 30 { whole } else { cut });
     Some(format!("{cut}…"))
@@ -155,6 +159,12 @@ mod tests {
         );
         assert_eq!(excerpt(&json!("x".repeat(500))).map(|text| text.chars().count()), Some(EXCERPT + 1));
         assert_eq!((excerpt(&json!("<p> </p>")), excerpt(&json!(7))), (None, None));
+        for (word, characters) in [("湖の朝は冷たい。", 66), ("озеро ", 107)] {
+            let cut = excerpt(&json!(word.repeat(50))).expect("there are words");
+            assert!(cut.len() <= EXCERPT_BYTES + "…".len() && cut.ends_with('…'), "{cut}");
+            assert_eq!(cut.trim_end_matches('…').chars().count(), characters, "{cut}");
+        }
+        assert_eq!(excerpt(&json!("ё".repeat(100))).map(|text| text.chars().count()), Some(100));
     }
 
     #[test]

@@ -1,17 +1,17 @@
 //! Calls that show, keep or restore what a change replaces. This module must not know the format of content.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
-use similar::{Algorithm, DiffOp, capture_diff_slices};
 
+use super::difference::difference;
 use super::environment::Run;
 use super::previous::{PreviousContent, id_of};
 use super::replaced::ReplacedValues;
 use super::request::AGENT;
 use super::step::{Check, Keeping, Restoring};
+use super::stored_content::{self, CONTENT};
 use crate::port::{HttpRequest, Verb};
 use crate::tools::{CallFailure, Condition, ToolArgument, flag};
 
@@ -21,15 +21,8 @@ pub(crate) const DRY_RUN: ToolArgument =
 
 /// Texts that are longer than this, in bytes, or that have line breaks, are compared line by line.
 const SHORT: usize = 200;
-/// The largest number of lines that are compared one by one: the time grows with the square of this number. Longer texts
-/// are compared as a whole.
-const MOST_LINES: usize = 4000;
-/// The largest difference to show, in bytes.
-const LONGEST: usize = 20_000;
 /// The API whose credentials identify an account.
 const BASE: &str = "index";
-/// The member with the content of an item.
-const CONTENT: &str = "content";
 /// The member of an answer with the names of the replaced values that no call can restore.
 pub(crate) const NOT_KEPT: &str = "not_kept";
 
@@ -151,6 +144,9 @@ impl Run<'_> {
         let current = self.answered((restoring.base, Verb::Get, Duration::ZERO), account, read).await?;
         let answer = self.answered((restoring.base, Verb::Post, Duration::ZERO), account, write).await?;
         self.keep_values((previous.account, &previous.url), previous.form, &values, &current);
+        if let Some(sent) = values.get(CONTENT).and_then(Value::as_str) {
+            stored_content::report(sent, &answer, &mut self.previous);
+        }
         Ok(answer)
     }
 
@@ -188,51 +184,9 @@ fn change(old: &Value, new: &Value) -> Value {
     }
 }
 
-/// The lines that differ, each with `-` or `+` before it, and the number of the first line of each group.
-fn difference(old: &str, new: &str) -> String {
-    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    let mut text = String::new();
-    let operations = if old.len() + new.len() <= MOST_LINES {
-        capture_diff_slices(Algorithm::Myers, &old, &new)
-    } else {
-        vec![DiffOp::Replace { old_index: 0, old_len: old.len(), new_index: 0, new_len: new.len() }]
-    };
-    for op in operations {
-        if matches!(op, DiffOp::Equal { .. }) {
-            continue;
-        }
-        let _ = writeln!(text, "@ line {}", op.old_range().start + 1);
-        let (gone, added) = (old.get(op.old_range()), new.get(op.new_range()));
-        for (sign, line) in gone
-            .into_iter()
-            .flatten()
-            .map(|line| ('-', line))
-            .chain(added.into_iter().flatten().map(|line| ('+', line)))
-        {
-            let _ = writeln!(text, "{sign} {line}");
-        }
-        if text.len() > LONGEST {
-            text.truncate(text.floor_char_boundary(LONGEST));
-            text.push_str("\n… and more");
-            break;
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_difference_has_only_the_lines_that_differ() {
-        let (old, new) =
-            ("<!-- wp:heading -->\n<h2>A</h2>\n\nText\n", "<!-- wp:heading -->\n<h2>B</h2>\n\nText\nMore\n");
-        assert_eq!(difference(old, new), "@ line 2\n- <h2>A</h2>\n+ <h2>B</h2>\n@ line 5\n+ More\n");
-        assert_eq!(difference(old, old), "");
-        let long = "x\n".repeat(50_000);
-        assert!(difference("", &long).len() < LONGEST + 20);
-    }
 
     #[test]
     fn a_short_value_is_shown_whole() {

@@ -19,7 +19,7 @@ pub(crate) const RENDERED: ToolArgument =
 /// Saves content even if that loses markup.
 pub(crate) const ALLOW_MARKUP_LOSS: ToolArgument = flag(
     "allow_markup_loss",
-    "Save the content even if blocks or shortcodes of the current content would become plain HTML.",
+    "Save the content even if blocks or shortcodes of the current content would lose their markup.",
 );
 
 impl Run<'_> {

@@ -54,8 +54,7 @@ pub(crate) struct RestRequest {
     pub(crate) verb: Verb,
     /// The name of the target API.
     pub(crate) base: &'static str,
-    /// The path relative to the target's URL, with `{NAME}` for values, and `{*NAME}` for values that may have
-    /// several segments.
+    /// The path below the target's URL, with `{NAME}` for values, and `{*NAME}` for values of several segments.
     pub(crate) route: &'static str,
     /// Sends the call's arguments with the request.
     pub(crate) takes_arguments: bool,
@@ -75,6 +74,8 @@ pub(crate) struct RestRequest {
     pub(crate) shows_content: bool,
     /// The failure that the service may report although the request took effect, if there is one.
     pub(crate) false_failure: Option<FalseFailure>,
+    /// The words that a failure of this request needs, because earlier requests of the call have changed something.
+    pub(crate) done_before: Option<&'static str>,
     /// The pages of the list that the request reads.
     pub(crate) paging: Paging,
 }
@@ -98,8 +99,7 @@ pub(crate) struct FalseFailure {
     pub(crate) status: u16,
     /// The failure's code.
     pub(crate) code: &'static str,
-    /// Returns true if the state after the failure shows the effect that the call asked for. The state is read from
-    /// the same route.
+    /// Returns true if the state, read from the same route, shows the effect that the call asked for.
     pub(crate) has_effect: fn(&Value, &Values) -> bool,
 }
 
@@ -237,6 +237,7 @@ const fn ask(verb: Verb, base: &'static str, route: &'static str) -> RestRequest
         brings_file: false,
         shows_content: false,
         false_failure: None,
+        done_before: None,
         paging: Paging::ByService,
     }
 }
@@ -356,6 +357,12 @@ impl RestRequest {
     /// Sets the failure that the service may report although the request took effect.
     pub(crate) const fn verifying(mut self, failure: FalseFailure) -> Self {
         self.false_failure = Some(failure);
+        self
+    }
+
+    /// Sets the words that say what earlier requests of the call have changed, for a failure of this request.
+    pub(crate) const fn after(mut self, done: &'static str) -> Self {
+        self.done_before = Some(done);
         self
     }
 

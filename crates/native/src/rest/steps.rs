@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::content_format::ContentFormat;
 use super::environment::Run;
 use super::shape::{AnswerStyle, CallAnswer};
-use super::step::{Bind, Missing, Step, StepCondition};
+use super::step::{Bind, Missing, RestRequest, Step, StepCondition};
 use crate::tools::{CallFailure, Condition};
 
 /// The outcome of all steps: the last answer, and the form of its content.
@@ -36,7 +36,8 @@ impl Run<'_> {
                 }
                 Step::Ask(ask) if self.is_due(ask.when) => {
                     self.refer(ask).await?;
-                    outcome.last = self.verified(ask).await?;
+                    outcome.last =
+                        self.verified(ask).await.map_err(|failure| self.half_done(ask, failure))?;
                     if let Some(instead) = self.bound(ask.binds, &outcome.last)? {
                         outcome.last = instead;
                         break;
@@ -78,6 +79,14 @@ impl Run<'_> {
             StepCondition::Is(name, word) => self.values.text(name) == word,
             StepCondition::IsNot(name, word) => self.values.text(name) != word,
         }
+    }
+
+    /// The failure of a request, with what earlier requests of the call have changed. Messages in the form of presets stay as they are.
+    fn half_done(&self, ask: &RestRequest, mut failure: CallFailure) -> CallFailure {
+        if let Some(done) = ask.done_before.filter(|_| self.environment.answers != AnswerStyle::Plain) {
+            failure.message = format!("{}; {done}", failure.message.trim_end_matches('.'));
+        }
+        failure
     }
 
     /// Stores the values that later steps need. If a value is missing and the row gives an answer for that

@@ -4,6 +4,9 @@
 use config::nearest::nearest;
 use serde_json::{Map, Value};
 
+use super::previous::CONTENT_NAMES;
+use super::step::{Keeping, Step};
+use super::stored_content::{self, CONTENT};
 use crate::tools::{Form, ToolArgument, Values};
 
 /// The member of an answer with the stored values. The next constant is the member with the names of the values
@@ -24,28 +27,48 @@ pub(super) struct ComparedValues {
     told: Map<String, Value>,
     /// The fields that the call names itself. The answer contains each of them that the service has stored.
     fields: Map<String, Value>,
+    /// The content that the call sends.
+    content: Option<String>,
 }
 
 impl ComparedValues {
     pub(super) fn is_empty(&self) -> bool {
-        self.told.is_empty() && self.fields.is_empty()
+        self.told.is_empty() && self.fields.is_empty() && self.content.is_none()
     }
 }
 
-/// Returns true if the answers of a tool with these arguments may report what was stored.
-pub(crate) fn may_tell(arguments: &[ToolArgument]) -> bool {
+/// Returns true if the answers of this tool may report what was stored.
+pub(crate) fn may_tell(arguments: &[ToolArgument], steps: &[Step]) -> bool {
+    has_told(arguments) || steps.iter().any(is_about_content)
+}
+
+fn has_told(arguments: &[ToolArgument]) -> bool {
     arguments.iter().any(|row| row.form == Form::Fields || TOLD.contains(&row.called.unwrap_or(row.name)))
 }
 
+/// Returns true for the steps of tools that replace or restore content.
+fn is_about_content(step: &Step) -> bool {
+    match step {
+        Step::Check(check) => matches!(check.keeping, Keeping::Content),
+        Step::Restore(restoring) => restoring.argument == CONTENT_NAMES.member,
+        _ => false,
+    }
+}
+
 /// The values of a call that are compared with the stored values.
-pub(super) fn comparable(arguments: &[ToolArgument], values: &Values) -> ComparedValues {
+pub(super) fn comparable(arguments: &[ToolArgument], steps: &[Step], values: &Values) -> ComparedValues {
     let mut compared = ComparedValues::default();
+    // Other services turn parts of a text, such as names of members, into links.
+    let is_content = may_tell(arguments, steps);
     for row in arguments.iter().filter(|row| row.sent) {
         let name = row.called.unwrap_or(row.name);
         match values.get(row.name) {
             Some(Value::Object(fields)) if row.form == Form::Fields => compared.fields.extend(fields.clone()),
             Some(value) if TOLD.contains(&name) && !value.is_string() => {
                 compared.told.insert(name.to_owned(), value.clone());
+            }
+            Some(Value::String(text)) if name == CONTENT && is_content => {
+                compared.content = Some(text.clone());
             }
             _ => {}
         }
@@ -96,6 +119,9 @@ pub(super) fn stored(compared: &ComparedValues, answer: &Value, shown: &Value) -
     }
     if !missing.is_empty() {
         members.insert(NOT_STORED.to_owned(), Value::from(missing));
+    }
+    if let Some(sent) = &compared.content {
+        stored_content::report(sent, answer, &mut members);
     }
     members
 }
@@ -175,7 +201,7 @@ mod tests {
     }
 
     fn told(told: &Value, answer: &Value) -> Value {
-        let compared = ComparedValues { told: object(told), fields: Map::new() };
+        let compared = ComparedValues { told: object(told), ..ComparedValues::default() };
         Value::Object(stored(&compared, answer, &json!({"id": 1, "author": 2})))
     }
 
@@ -211,7 +237,7 @@ mod tests {
             "_links": {},
         });
         let told = |fields: &Value| {
-            let compared = ComparedValues { told: Map::new(), fields: object(fields) };
+            let compared = ComparedValues { fields: object(fields), ..ComparedValues::default() };
             Value::Object(stored(&compared, &answer, &json!({"id": 1})))
         };
         for (fields, lost) in [

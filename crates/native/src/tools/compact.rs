@@ -63,12 +63,12 @@ pub(super) fn output_of(tool: &ToolRow, compact: bool) -> Option<Value> {
                     schema["properties"][member] = json!({"type": "object"});
                 }
             }
-            if may_tell(tool.arguments) && steps.iter().rev().find_map(Step::verb) != Some(Verb::Get) {
+            if may_tell(tool.arguments, steps) && steps.iter().rev().find_map(Step::verb) != Some(Verb::Get) {
                 schema["properties"][STORED] = json!({"type": "object"});
                 schema["properties"][NOT_STORED] = json!({"type": "array", "items": {"type": "string"}});
             }
             if let Some((names, keeps_values)) = previous_of(steps) {
-                let about = format!("Address of what was replaced, for {}.", names.tool);
+                let about = format!("Address for {}.", names.tool);
                 schema["properties"][names.member] = json!({"type": "string", "description": about});
                 if keeps_values {
                     let about = "Replaced values that cannot be restored.";

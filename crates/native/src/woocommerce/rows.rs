@@ -35,8 +35,8 @@ pub(super) const fn phase_of(verb: &str) -> &'static str {
     if matches!(verb.as_bytes(), b"get" | b"editable") { "" } else { WRITE }
 }
 
-/// Keeps the values that a change to the item at this route replaces, except some, and refuses new texts that would turn blocks
-/// or shortcodes of the current ones into plain HTML.
+/// Keeps the values that a change to the item at this route replaces, except some, and refuses new texts that would lose blocks
+/// or shortcodes of the current ones.
 pub(super) const fn kept(
     route: &'static str,
     texts: &'static [&'static str],

@@ -268,7 +268,7 @@ pub(super) const TOOLS: &[ToolRow] = &[
 pub(super) const RESTORE: &[ToolRow] = &[titled(
     "wp_restore_content",
     "Restore replaced content",
-    "Restores the content that an update replaced, and returns a summary of the item. An update returns the address of the replaced content as `previous_content`.",
+    "Restores the content that an update replaced, and returns a summary of the item. Updates return its address as `previous_content`.",
     &[text("previous_content", "Address of the replaced content, such as wp://previous/3f2a….").required()],
     &[Step::Restore(Restoring { argument: "previous_content", base: "index" })],
     Shape::One("id type status modified link"),

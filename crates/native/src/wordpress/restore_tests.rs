@@ -125,3 +125,40 @@ fn presets_have_none_of_this() {
     );
     assert!(server.tools().all(|name| name != "wp_restore_content"));
 }
+
+#[test]
+fn content_that_the_site_changes_while_saving_is_reported() {
+    let iframe = "<iframe src=\"https://maps.example/1\"></iframe>";
+    let stored =
+        Arc::new(Mutex::new(format!("<!-- wp:html -->\n{iframe}\n<!-- /wp:html -->\n\n<p>Old text.</p>")));
+    let inside = stored.clone();
+    // The account lacks the capability `unfiltered_html`.
+    let fake = Fake::replying(move |request| -> HttpResponse {
+        let mut content = inside.lock().unwrap();
+        if request.method == Verb::Post {
+            let body: Value = serde_json::from_slice(request.body.whole().unwrap()).unwrap();
+            *content = body["content"].as_str().unwrap().replace(iframe, "").trim().to_owned();
+        }
+        reply(200, &json!({"id": 7, "status": "publish", "content": {"raw": *content, "rendered": "<p>"}}))
+    });
+    let server = blog(Compact, fake);
+    let update = json!({"id": 7, "content": stored.lock().unwrap().replace("Old", "New")});
+    let answer = shown(&asked(&server, "wp_update_post", &update));
+    let difference = json!({"content": {"difference": format!("@ line 2\n- {iframe}\n")}});
+    assert_eq!((&answer["not_stored"], &answer["stored"]), (&json!(["content"]), &difference), "{answer}");
+
+    let restore = json!({"previous_content": answer["previous_content"]});
+    let restored = shown(&asked(&server, "wp_restore_content", &restore));
+    assert_eq!(
+        (&restored["not_stored"], &restored["stored"]),
+        (&json!(["content"]), &difference),
+        "{restored}"
+    );
+    assert!(restored["previous_content"].is_string());
+
+    let again = json!({"id": 7, "content": "<!-- wp:html -->\n\n<!-- /wp:html -->\n\n<p>Newer text.</p>"});
+    assert_eq!(shown(&asked(&server, "wp_update_post", &again)).get("not_stored"), None);
+    let created =
+        shown(&asked(&server, "wp_create_post", &json!({"title": "T", "content": format!("A {iframe}")})));
+    assert_eq!(created["not_stored"], json!(["content"]), "{created}");
+}

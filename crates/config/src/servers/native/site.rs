@@ -66,7 +66,7 @@ section! {
         /// request all fields), `raw` (unchanged) or `plain` (only the important fields, as in the systems that the presets
         /// replace).
         "answers" answers: Answers = Word;
-        /// Saves content changes even if they turn blocks or shortcodes of the current content into plain HTML.
+        /// Saves content changes even if blocks or shortcodes of the current content lose their markup.
         "allowMarkupLoss" allow_markup_loss: bool = Flag, see "[tools.md](tools.md#wordpress)";
         /// Offers only tools that do not change anything.
         "readOnly" read_only: bool = Flag;

@@ -9,7 +9,7 @@ use crate::ToolServer;
 use crate::community::buddyboss::{Phases, server};
 use crate::port::{HttpRequest, HttpResponse, Verb};
 use crate::rest::tests::{
-    Fake, asked, asked_with, check_lines, content, login, refused, reply, request, shown,
+    Fake, asked, asked_by_mcp, asked_with, check_lines, content, login, refused, reply, request, shown,
 };
 use crate::server::Mapped;
 use crate::site::SiteSettings;
@@ -139,8 +139,32 @@ fn a_role_that_the_site_has_given_is_not_asked_for_again() {
         // A role other than the requested one.
         let fake = Fake::replying(joined(json!({"id": 5, "is_mod": is_admin, "is_admin": is_mod})));
         let answer = asked(&over(fake.clone()), "buddyboss_add_group_member", &call);
-        assert_eq!(content(&answer), ("Error: Could not promote member.".to_owned(), true), "{role}");
-        assert_eq!(fake.lines().len(), 2, "{role}");
+        let (text, is_error) = content(&answer);
+        assert_eq!((&*text, is_error), ("Error: Could not promote member.", true), "{role}");
+        let changes = fake.lines().iter().filter(|line| !line.starts_with("GET ")).count();
+        assert_eq!(changes, 2, "{role}");
+    }
+}
+
+#[test]
+fn a_failed_promotion_says_that_the_member_has_joined_and_why_it_failed() {
+    for (menu, is_visitor) in
+        [("http://profile/", true), ("https://community.example.com/members/ann/", false)]
+    {
+        let site = joined(json!({"id": 5, "is_mod": false, "is_admin": false}));
+        let fake = Fake::replying(move |request: &HttpRequest| -> HttpResponse {
+            if request.url.contains("profile-dropdown") {
+                return reply(200, &json!([{"url": menu, "_links": {}}]));
+            }
+            site(request)
+        });
+        let settings = SiteSettings { answers: crate::AnswerStyle::Compact, ..settings() };
+        let server = server(&settings, ALL, fake).unwrap();
+        let call = json!({"group_id": 6, "user_id": 5, "role": "mod"});
+        let (text, is_error) = content(&asked_by_mcp(&server, "buddyboss_add_group_member", &call));
+        assert!(is_error && text.contains("the member has joined the group, without the role"), "{text}");
+        assert_eq!(text.contains("treats the account as a visitor"), is_visitor, "{text}");
+        assert!(text.contains("bp_rest_group_member_failed_to_promote"), "{text}");
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::*;
 use crate::AnswerStyle::{self, Compact, Plain};
 use crate::community::buddyboss;
+use crate::rest::encode;
 use crate::site::SiteSettings;
 use crate::tools::ToolAction;
 use crate::wordpress;
@@ -120,6 +121,54 @@ fn entries_of_lists_have_short_texts() {
     }
     let plain = asked(&whole(Plain, listing(json!([entry]))), "wp_get_comments", &json!({}));
     assert_eq!(shown(&plain)["comments"][0]["content"], json!(long), "presets are as before");
+}
+
+/// Sites write the words of an address percent-encoded, and cut them at 200 bytes.
+#[test]
+fn ten_entries_in_any_script_have_at_most_6000_bytes() {
+    let languages = [
+        ("озеро-зимой-", "Вечер на озере, когда гаснут огни"),
+        ("湖の朝は冷たい", "湖の朝は冷たく静かで、人影もない"),
+        ("झील-पर-", "झील पर एक शाम जब बत्तियाँ बुझ जाती हैं"),
+        ("evening-at-the-lake-", "An evening at the lake, when the lights go out"),
+    ];
+    for (word, title) in languages {
+        let mut slug = String::new();
+        for character in word.chars().cycle() {
+            let mut one = String::new();
+            encode::encode_into(&mut one, character.encode_utf8(&mut [0; 4]));
+            let most = if word.is_ascii() { 80 } else { 200 };
+            if slug.len() + one.len() > most {
+                break;
+            }
+            slug += &one.to_lowercase();
+        }
+        let link = format!("https://www.example.com/2026/11/29/{slug}/");
+        let long = format!("<p>{}</p>", format!("{title} ").repeat(30));
+        let text = json!({"raw": long, "rendered": long});
+        let entry = json!({
+            "id": 123_456, "title": {"raw": title, "rendered": title}, "name": title, "slug": slug, "link": link,
+            "status": "publish", "date": "2026-11-29T10:00:00", "modified": "2026-11-29T10:00:00", "type": "post",
+            "author": 12, "author_name": title, "parent": 0, "post": 123_456, "content": text, "excerpt": text,
+            "description": long, "count": 12, "taxonomy": "category",
+        });
+        let rows = json!(vec![entry; 10]);
+        for (tool, call) in [
+            ("wp_get_posts", json!({})),
+            ("wp_get_pages", json!({})),
+            ("wp_get_items", json!({"type": "posts"})),
+            ("wp_get_categories", json!({})),
+            ("wp_get_tags", json!({})),
+            ("wp_get_terms", json!({"taxonomy": "tags"})),
+            ("wp_get_comments", json!({})),
+            ("wp_find_comments", json!({})),
+            ("wp_get_media", json!({})),
+            ("wp_get_users", json!({})),
+        ] {
+            let answer = shown(&asked(&whole(Compact, listing(rows.clone())), tool, &call)).to_string();
+            assert!(answer.len() <= 6000, "{tool}: {} bytes: {answer}", answer.len());
+        }
+    }
 }
 
 /// The sizes of lists are measured on real sites. A list without a figure needs a reason.

@@ -13,6 +13,8 @@ pub(super) struct Block<'t> {
     /// True if the block consists of a single comment that ends in `/-->`. The stored content has no HTML for such a block; the
     /// site generates it when it shows the page.
     pub(super) is_void: bool,
+    /// True if the opening comment has attributes: an object in JSON with at least one member.
+    pub(super) has_attributes: bool,
     /// The HTML between the block's comments, without the blocks inside.
     pub(super) own: Vec<&'t str>,
 }
@@ -28,9 +30,10 @@ pub(super) struct Content<'t> {
 /// One block comment.
 #[derive(Debug, PartialEq, Eq)]
 enum Delimiter<'t> {
-    Opens(&'t str),
+    /// With the block's name, and true if it has attributes.
+    Opens(&'t str, bool),
     Closes(&'t str),
-    Void(&'t str),
+    Void(&'t str, bool),
 }
 
 /// Reads content. Every text is valid content: anything that is not a block comment is HTML.
@@ -47,11 +50,13 @@ pub(super) fn parse(text: &str) -> Content<'_> {
         content.add(open.last().copied(), &text[from..start]);
         (from, at) = (start + length, start + length);
         match delimiter {
-            Delimiter::Opens(name) => {
+            Delimiter::Opens(name, has_attributes) => {
                 open.push(content.blocks.len());
-                content.begin(name, open.iter().rev().nth(1).copied(), false);
+                content.begin((name, has_attributes), open.iter().rev().nth(1).copied(), false);
             }
-            Delimiter::Void(name) => content.begin(name, open.last().copied(), true),
+            Delimiter::Void(name, has_attributes) => {
+                content.begin((name, has_attributes), open.last().copied(), true);
+            }
             // A closing comment that closes nothing is ignored; blocks inside a closing block end with it.
             Delimiter::Closes(name) => {
                 if let Some(depth) = open.iter().rposition(|index| content.blocks[*index].name == name) {
@@ -75,8 +80,8 @@ impl<'t> Content<'t> {
         }
     }
 
-    fn begin(&mut self, name: &'t str, parent: Option<usize>, is_void: bool) {
-        self.blocks.push(Block { name, parent, is_void, own: Vec::new() });
+    fn begin(&mut self, (name, has_attributes): (&'t str, bool), parent: Option<usize>, is_void: bool) {
+        self.blocks.push(Block { name, parent, is_void, has_attributes, own: Vec::new() });
     }
 
     /// The names of the enclosing blocks, innermost first.
@@ -116,10 +121,13 @@ fn delimiter(text: &str) -> Option<(Delimiter<'_>, usize)> {
     if !is_name || !rest.starts_with(char::is_whitespace) {
         return None;
     }
+    let attributes = rest.strip_suffix('/').unwrap_or(rest).trim();
+    let inside = attributes.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
+    let has_attributes = inside.is_some_and(|members| !members.trim().is_empty());
     let found = match (closes, rest.ends_with('/')) {
         (true, _) => Delimiter::Closes(name),
-        (false, true) => Delimiter::Void(name),
-        (false, false) => Delimiter::Opens(name),
+        (false, true) => Delimiter::Void(name, has_attributes),
+        (false, false) => Delimiter::Opens(name, has_attributes),
     };
     Some((found, 4 + end + 3))
 }

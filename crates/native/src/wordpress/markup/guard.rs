@@ -14,13 +14,13 @@ const SOURCE: &[Field] = &[fixed("context", Literal::Text("edit")), fixed("_fiel
 /// otherwise.
 const SHOWN: usize = 2000;
 
-/// Refuses new content that would turn blocks or shortcodes of the current content at this route into plain HTML.
+/// Refuses new content that would lose markup of the current content at this route.
 pub(in crate::wordpress) const fn keeps_markup(base: &'static str, route: &'static str) -> Step {
     let ask = get(base, route).alone().with(SOURCE);
     Step::Check(Check { ask, judged: &[CONTENT], keeping: Keeping::Content, judge: keeps })
 }
 
-/// Refuses a new value of the field with this name that would turn blocks or shortcodes of the current value into plain HTML.
+/// Refuses a new value of the field with this name that would lose markup of the current value.
 ///
 /// # Errors
 /// Returns the refusal, which shows the current source.
@@ -35,7 +35,7 @@ pub(crate) fn keeps(name: &str, current: &Value, values: &Values) -> Result<(), 
         shown.push('…');
     }
     let words = format!(
-        "not saved: the new content would turn markup of the current content into plain HTML ({loss}). Change the source, with its \
+        "not saved: the new content would lose markup of the current content ({loss}). Change the source, with its \
          block comments and shortcodes, rather than the rendered HTML. To save the new content anyway, set the argument \
          allow_markup_loss to true if the tool has it, or set allowMarkupLoss in the site's configuration. The current \
          source:\n{shown}"

@@ -1,12 +1,13 @@
-//! Finds the blocks and shortcodes of one text that the next text turns into plain HTML. Deleting a block together with
+//! Finds the blocks, shortcodes and embedded pages of one text that the next text turns into plain HTML. Deleting a block together with
 //! its text is not a loss, and neither is converting it to another block. This module must not know the origin of the
 //! texts.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 
 use super::blocks::{Block, Content, parse};
 use super::shortcodes::shortcodes;
+use super::stripped::stripped;
 use super::tokens::{common, excess, tags_and_values, words, words_of};
 
 /// A text is treated as a copy of another text if it contains at least this fraction of the other text's words.
@@ -26,8 +27,10 @@ const COMMON_TAGS: [&str; 8] = ["p", "div", "span", "a", "br", "em", "strong", "
 pub(in crate::wordpress) struct MarkupLoss {
     /// The number of lost blocks by name.
     pub(super) blocks: BTreeMap<String, usize>,
-    /// The dynamic blocks and shortcodes, in their original spelling.
+    /// The dynamic blocks and shortcodes, in their original spelling, and the addresses of embedded pages.
     pub(super) rendered: Vec<String>,
+    /// The blocks and shortcodes that remain without any of their attributes.
+    pub(super) stripped: Vec<String>,
 }
 
 impl fmt::Display for MarkupLoss {
@@ -41,6 +44,7 @@ impl fmt::Display for MarkupLoss {
             })
             .collect();
         parts.extend(self.rendered.iter().cloned());
+        parts.extend(self.stripped.iter().map(|name| format!("the attributes of {name}")));
         f.write_str(&parts.join(", "))
     }
 }
@@ -53,7 +57,11 @@ pub(in crate::wordpress) fn markup_loss(
     new: &str,
 ) -> Option<MarkupLoss> {
     let (old, next) = (parse(source), parse(new));
-    let mut loss = MarkupLoss { blocks: bare_blocks(&old, &next), rendered: Vec::new() };
+    let mut loss = MarkupLoss {
+        blocks: bare_blocks(&old, &next),
+        rendered: Vec::new(),
+        stripped: stripped((source, &old), (new, &next), rendered),
+    };
     if let Some(rendered) = rendered {
         let missing = missing_dynamics(source, rendered, new, (&old, &next));
         if !missing.is_empty() && takes_rendering(source, rendered, new) {
@@ -192,7 +200,23 @@ fn missing_dynamics(
     let expanded: BTreeMap<&str, usize> =
         shortcodes(source).into_iter().filter(|(name, _)| !shown.contains_key(name)).collect();
     missing.extend(fewer(&expanded, &shortcodes(new)).into_iter().map(|(name, _)| format!("[{name}]")));
+    let (shown, kept) = (bare_urls(rendered), bare_urls(new));
+    missing.extend(bare_urls(source).into_iter().filter(|url| !shown.contains(url) && !kept.contains(url)));
     missing
+}
+
+/// The URLs that fill a line or a paragraph: a site shows the page at such a URL, if it can, as embedded content
+/// (`WP_Embed::autoembed`).
+fn bare_urls(text: &str) -> BTreeSet<String> {
+    let lines = text.lines().map(|line| {
+        let line = line.trim();
+        line.strip_prefix("<p>").unwrap_or(line).trim_end_matches("</p>").trim()
+    });
+    let is_url = |line: &&str| {
+        (line.starts_with("https://") || line.starts_with("http://"))
+            && !line.contains(|c: char| c.is_whitespace() || matches!(c, '<' | '>' | '"'))
+    };
+    lines.filter(is_url).map(|url| url.replace("&#038;", "&").replace("&amp;", "&")).collect()
 }
 
 /// Returns true if `new` was made from the rendering rather than from the source: it contains content that only the

@@ -1,5 +1,5 @@
 //! The markup of WordPress content, and the markup that a rewrite would lose: blocks whose text remains without their
-//! comments, and shortcodes or dynamic blocks that their rendering would replace. Every file except `guard` is pure,
+//! comments, shortcodes or dynamic blocks that their rendering would replace, and lost attributes. Every file except `guard` is pure,
 //! and must not know requests or tools.
 //!
 //! | file | is for |
@@ -9,11 +9,13 @@
 //! | `tokens` | words and attribute values of HTML, for comparing two texts |
 //! | `guard` | the check of current content before it is changed |
 //! | `loss` | markup of one text that the next text turns into plain HTML |
+//! | `stripped` | blocks and shortcodes of one text that the next text keeps without their attributes |
 
 mod blocks;
 mod guard;
 mod loss;
 mod shortcodes;
+mod stripped;
 mod tokens;
 
 #[cfg(test)]

@@ -7,7 +7,16 @@ use memchr::memchr;
 
 /// The number of shortcodes by name. `[[name]]` is an escaped shortcode and is not counted.
 pub(super) fn shortcodes(text: &str) -> BTreeMap<&str, usize> {
-    let mut found = BTreeMap::new();
+    let mut counts = BTreeMap::new();
+    for (name, _) in each(text) {
+        *counts.entry(name).or_default() += 1;
+    }
+    counts
+}
+
+/// The shortcodes in their order: each with its name, and true if it has attributes with names.
+pub(super) fn each(text: &str) -> Vec<(&str, bool)> {
+    let mut found = Vec::new();
     let mut at = 0;
     while let Some(next) = memchr(b'[', &text.as_bytes()[at..]) {
         let start = at + next;
@@ -17,7 +26,8 @@ pub(super) fn shortcodes(text: &str) -> BTreeMap<&str, usize> {
             continue;
         }
         if let Some(name) = name(&text[at..]) {
-            *found.entry(name).or_default() += 1;
+            let rest = text[at..].get(name.len()..).unwrap_or_default();
+            found.push((name, rest.split(']').next().is_some_and(|attributes| attributes.contains('='))));
         }
     }
     found

@@ -109,6 +109,66 @@ fn a_rendering_in_place_of_what_makes_it_is_a_loss() {
     assert_eq!(lost(&source, Some(&shown), PARAGRAPH), "");
 }
 
+#[test]
+fn attributes_that_all_vanish_are_a_loss() {
+    let heading = "<!-- wp:heading {\"level\":3,\"className\":\"is-style-wide\"} -->\n<h3 class=\"wp-block-heading is-style-wide\">At the lake</h3>\n<!-- /wp:heading -->";
+    let gallery =
+        format!("<!-- wp:gallery {{\"columns\":2}} -->\n<figure>{IMAGE}</figure>\n<!-- /wp:gallery -->");
+    let posts = "<!-- wp:latest-posts {\"postsToShow\":3} /-->";
+    let code = "[gallery ids=\"1,2\" size=\"large\"]";
+    for (source, from, to, lost_words) in [
+        (heading, " {\"level\":3,\"className\":\"is-style-wide\"}", "", "the attributes of a heading block"),
+        (
+            heading,
+            "{\"level\":3,\"className\":\"is-style-wide\"}",
+            "{ }",
+            "the attributes of a heading block",
+        ),
+        (&*gallery, " {\"columns\":2}", "", "the attributes of a gallery block"),
+        (&*gallery, " {\"id\":5}", "", "the attributes of a image block"),
+        (posts, " {\"postsToShow\":3}", "", "the attributes of a latest-posts block"),
+        (code, " ids=\"1,2\" size=\"large\"", "", "the attributes of [gallery]"),
+        // Edits of single attributes.
+        (heading, ",\"className\":\"is-style-wide\"", "", ""),
+        (posts, "3", "5", ""),
+        (code, " size=\"large\"", "", ""),
+        // A block, or a shortcode, that is deleted or has attributes elsewhere.
+        (posts, posts, "", ""),
+        (code, code, "", ""),
+        ("[see x=1]", " x=1", "", ""),
+    ] {
+        for (head, tail) in [("", ""), (PARAGRAPH, HEADING)] {
+            let (source, new) =
+                (format!("{head}{source}{tail}"), format!("{head}{}{tail}", source.replacen(from, to, 1)));
+            assert_eq!(lost(&source, Some("<p>Any. [see x=1]</p>"), &new), lost_words, "{new}");
+        }
+    }
+    let two = format!("{heading}\n{}", heading.replace("lake", "sea"));
+    let bare = two.replace(" {\"level\":3,\"className\":\"is-style-wide\"}", "");
+    assert_eq!(lost(&two, None, &bare), "the attributes of 2 heading blocks");
+    assert_eq!(lost(heading, None, &format!("{heading}{HEADING}")), "", "another block without attributes");
+}
+
+#[test]
+fn an_embedded_page_in_place_of_its_url_is_a_loss() {
+    let source = "A film:\n\nhttps://video.example/watch?v=1&t=2\n\nAnd a text.";
+    let shown = "<p>A film:</p>\n<iframe src=\"https://video.example/embed/1?feature=oembed\" title=\"Film\"></iframe>\n<p>And a text.</p>";
+    assert_eq!(
+        lost(source, Some(shown), &shown.replace("text", "word")),
+        "https://video.example/watch?v=1&t=2"
+    );
+    assert_eq!(lost(source, Some(shown), &source.replace("text", "word")), "");
+    assert_eq!(lost(source, Some(shown), "A film:\n\nAnd a text."), "", "deleted in the source");
+    let paragraphs = "<p>A film:</p>\n<p>https://video.example/watch?v=1&amp;t=2</p>\n<p>And a word.</p>";
+    assert_eq!(
+        lost(source, Some(shown), paragraphs),
+        "",
+        "a paragraph with only the URL is embedded as well"
+    );
+    let unknown = "<p>A film:</p>\n<p>https://video.example/watch?v=1&#038;t=2</p>\n<p>And a text.</p>";
+    assert_eq!(lost(source, Some(unknown), &unknown.replace("<p>https", "<p>See https")), "", "not embedded");
+}
+
 fn block() -> impl Strategy<Value = String> {
     let text = prop::collection::vec("[a-zæøå]{1,8}", 1..8).prop_map(|words| words.join(" "));
     (prop::sample::select(vec!["paragraph", "heading", "quote", "my/box"]), text)
@@ -139,5 +199,22 @@ proptest! {
         prop_assert_eq!(markup_loss(&source, None, &left(0)), None, "deleted alone");
         let bares = (0..blocks.len()).any(|at| is(bared, at) && !is(deleted, at));
         prop_assert_eq!(markup_loss(&source, None, &left(bared)).is_some(), bares);
+    }
+
+    #[test]
+    fn blocks_without_any_of_their_attributes_are_lost(
+        blocks in prop::collection::vec(block(), 1..8), void in any::<bool>(), stripped in 0_usize..8,
+    ) {
+        let with = |at: usize| blocks[at].replacen(" -->", &format!(" {{\"at\":{at}}} -->"), 1);
+        let tail = |attributes: &str| if void { format!("\n<!-- wp:latest-posts {attributes}/-->") } else { String::new() };
+        let all: Vec<String> = (0..blocks.len()).map(with).collect();
+        let source = all.join("\n\n") + &tail("{\"a\":1} ");
+        let is_bare = stripped < blocks.len();
+        let some = all.iter().enumerate().map(|(at, block)| if at == stripped { &blocks[at] } else { block });
+        let new = some.map(String::as_str).collect::<Vec<_>>().join("\n\n");
+        prop_assert_eq!(markup_loss(&source, None, &(new.clone() + &tail("{\"a\":1} "))).is_some(), is_bare);
+        prop_assert_eq!(markup_loss(&source, None, &(new + &tail(""))).is_some(), is_bare || void);
+        prop_assert!(markup_loss(&source, None, &(blocks.join("\n\n") + &tail(""))).is_some(), "all");
+        prop_assert_eq!(markup_loss(&source, None, &source.replace("\"at\"", "\"to\"")), None, "other attributes");
     }
 }
