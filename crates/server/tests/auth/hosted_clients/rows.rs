@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// How a client signs in.
+/// The sign-in of a client: its addresses and the requests that it makes.
 pub(super) struct HostedClient {
     /// The client's name, which people see.
     pub(super) name: &'static str,
@@ -11,7 +11,7 @@ pub(super) struct HostedClient {
     pub(super) introduction: Introduction,
     /// The address to which the browser returns.
     pub(super) redirect_uri: &'static str,
-    /// What people are told about this address.
+    /// The words that name this address to people.
     pub(super) shown: &'static str,
     pub(super) discovery: Discovery,
     /// The well-known names under which the client looks for the authorization server's metadata, in this order.
@@ -19,11 +19,11 @@ pub(super) struct HostedClient {
     pub(super) scope: ScopeSource,
     /// True if the client names the resource also when it renews its tokens.
     pub(super) renews_with_resource: bool,
-    /// What the metadata must say, or else the client signs in differently or not at all.
+    /// The properties that the metadata must have; otherwise, the client signs in differently or not at all.
     pub(super) requires: fn() -> Value,
 }
 
-/// How a client introduces itself.
+/// The way in which a client introduces itself.
 pub(super) enum Introduction {
     /// It publishes this document at this path.
     Document(&'static str, fn() -> Value),
@@ -31,7 +31,7 @@ pub(super) enum Introduction {
     Registration(fn() -> Value),
 }
 
-/// Where a client finds the metadata of the resource.
+/// The place where a client finds the metadata of the resource.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Discovery {
     /// At the address in the challenge of a refused request.
@@ -40,7 +40,7 @@ pub(super) enum Discovery {
     WellKnown,
 }
 
-/// Where a client finds the scope that it requests.
+/// The place where a client finds the scope that it requests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ScopeSource {
     /// In the challenge.
