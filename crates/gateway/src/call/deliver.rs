@@ -302,7 +302,7 @@ impl Delivery<'_> {
         turn: Option<&LinkTurn>,
     ) -> Option<HeldLink> {
         if !link.own {
-            let hold = turn.map(|turn| turn.on(link, self.asked_session()));
+            let hold = turn.map(|turn| turn.on(&context.egress, link, self.asked_session()));
             return Some(HeldLink::new(link.clone(), hold));
         }
         let cell = match (self.dedicated, self.caller) {

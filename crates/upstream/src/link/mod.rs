@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`open_link`] | the link and its state |
 //! | `activity`, `announced` | the use of the link over time; the state that was sent to the server |
+//! | [`hold`] | holds of calls on links |
 //! | `recipients` | the receivers of the messages that the server sends |
 //! | `roots` | the question for the client's roots, right after a link is opened |
 //! | [`adopted`] | links that continue the connection of another process for one request |
@@ -19,6 +20,7 @@
 mod activity;
 pub mod adopted;
 mod announced;
+pub mod hold;
 mod inbox;
 mod mismatched;
 mod native_reply;
@@ -33,7 +35,8 @@ pub mod sending;
 pub mod user;
 
 pub use crate::negotiation::wire::Wire;
+pub use hold::{HeldLink, HoldKeeper, LinkHold};
 pub use inbox::{Inbound, Inbox, InboxSender};
-pub use open_link::{DOUBTFUL, HeldLink, LinkHold, OpenLink};
+pub use open_link::{DOUBTFUL, OpenLink};
 pub use sending::RequestOrigin;
 pub use user::LinkUser;

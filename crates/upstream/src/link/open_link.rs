@@ -65,46 +65,6 @@ pub(crate) struct LinkTenancy {
     number: AtomicU64,
 }
 
-/// An open link that is not closed as long as this value exists.
-pub struct HeldLink {
-    link: Arc<OpenLink>,
-    /// The hold that keeps a dedicated link with its owner; `None` for a shared link.
-    hold: Option<Box<dyn LinkHold>>,
-}
-
-/// The hold that keeps a dedicated link with its owner until it is dropped.
-pub trait LinkHold: Send + Sync {
-    /// Returns another hold on the same link.
-    fn again(&self) -> Box<dyn LinkHold>;
-}
-
-impl HeldLink {
-    /// Creates a hold on the link.
-    pub fn new(link: Arc<OpenLink>, hold: Option<Box<dyn LinkHold>>) -> Self {
-        link.activity.need();
-        Self { link, hold }
-    }
-
-    /// Returns the link itself.
-    pub fn link(&self) -> &Arc<OpenLink> {
-        &self.link
-    }
-
-    /// Returns another hold on the same link.
-    #[must_use]
-    pub fn again(&self) -> Self {
-        Self::new(self.link.clone(), self.hold.as_ref().map(|hold| hold.again()))
-    }
-}
-
-impl Drop for HeldLink {
-    fn drop(&mut self) {
-        if self.link.activity.need_no_more() {
-            self.link.server.shutdown.drain.note();
-        }
-    }
-}
-
 /// The maximum time for an upstream to accept a message that needs no answer.
 const NOTICE_TIME: Duration = Duration::from_secs(10);
 

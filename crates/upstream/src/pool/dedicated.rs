@@ -15,11 +15,10 @@ use super::dispatch::{Action, Binding, Dispatch, OwnerId, SlotId, Ticket};
 use super::dormant::DormantLinks;
 use super::family::PoolFamily;
 use super::link_cell::LinkCell;
-use super::rights::Hold;
 use super::rules::rules;
 use crate::closing;
 use crate::egress::Egress;
-use crate::link::OpenLink;
+use crate::link::{HoldKeeper, LinkHold, OpenLink};
 use crate::quota::Holder;
 
 static NEXT_OWNER: AtomicU64 = AtomicU64::new(1);
@@ -162,11 +161,16 @@ impl Dedicated {
 
     /// Records that a call uses a cell's link from now on; returns `None` if the cell has lost the link to another
     /// owner.
-    pub(super) fn enter(self: &Arc<Self>, egress: &Egress, owner: OwnerId, link: &OpenLink) -> Option<Hold> {
+    pub(super) fn enter(
+        self: &Arc<Self>,
+        egress: &Egress,
+        owner: OwnerId,
+        link: &OpenLink,
+    ) -> Option<LinkHold> {
         let mut state = self.state.lock();
         let slot = state.slot_of(link)?;
         let entered = state.dispatch.enter(slot, owner, Instant::now());
-        entered.then(|| Hold { pool: self.clone(), egress: egress.clone(), slot })
+        entered.then(|| LinkHold::counted(self.clone(), egress, slot))
     }
 
     /// Binds a link to its owner.
@@ -240,6 +244,28 @@ impl Dedicated {
     pub fn forget_all(&self) {
         let links = std::mem::take(&mut self.state.lock().links);
         drop(links);
+    }
+}
+
+impl HoldKeeper for Dedicated {
+    fn hold_again(&self, slot: SlotId) -> bool {
+        self.state.lock().dispatch.enter_again(slot);
+        true
+    }
+
+    fn hold_ended(&self, slot: SlotId, egress: &Egress) {
+        let mut state = self.state.lock();
+        state.bind_asked(slot);
+        let goes = state.dispatch.leave(slot, Instant::now());
+        // Each call ends here; nearly always, the link stays and nobody waits for it.
+        if !goes && state.dispatch.waiting() == 0 {
+            return;
+        }
+        let closed = goes.then(|| state.links.remove(&slot)).flatten();
+        let mut deferred = state.serve();
+        drop(state);
+        deferred.closes.extend(closed.map(|pooled| pooled.link));
+        deferred.finish(egress);
     }
 }
 

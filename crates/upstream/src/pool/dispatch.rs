@@ -81,6 +81,11 @@ impl Slot {
         self.is_open && self.calls == 0 && !granted
     }
 
+    /// Returns true if the link is bound to an owner that is gone, and carries no call.
+    fn is_over(&self) -> bool {
+        self.owner.is_none() && self.calls == 0 && self.is_open && self.binding != Binding::None
+    }
+
     /// Returns true if the link may be closed to make room for another link.
     fn can_go(&self, now: Instant) -> bool {
         let rest = if self.binding == Binding::Task { TASK_REST } else { Duration::ZERO };
@@ -185,7 +190,12 @@ impl Dispatch {
         let Some(found) = self.slots.get_mut(&slot) else { return false };
         found.calls = found.calls.saturating_sub(1);
         found.used = now;
-        self.drop_ownerless(slot)
+        // Each call ends here, and nearly always the link stays, so this looks it up only once.
+        let goes = found.is_over();
+        if goes {
+            self.slots.remove(&slot);
+        }
+        goes
     }
 
     /// Binds a link to its owner.
@@ -219,9 +229,7 @@ impl Dispatch {
     }
 
     fn drop_ownerless(&mut self, id: SlotId) -> bool {
-        let goes = self.slots.get(&id).is_some_and(|slot| {
-            slot.owner.is_none() && slot.calls == 0 && slot.is_open && slot.binding != Binding::None
-        });
+        let goes = self.slots.get(&id).is_some_and(Slot::is_over);
         if goes {
             self.slots.remove(&id);
         }

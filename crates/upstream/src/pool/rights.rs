@@ -1,4 +1,4 @@
-//! Rights in the pool: to a place in the queue, to open a link, or to run a call on a link. Each right ends when
+//! Rights in the pool: to a place in the queue, or to open a link. Each right ends when
 //! its value is dropped.
 
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use std::time::Instant;
 
 use tokio::sync::oneshot;
 
-use super::dedicated::{Dedicated, DeferredActions, LinkGrant, PooledLink};
+use super::dedicated::{Dedicated, LinkGrant, PooledLink};
 use super::dispatch::{Binding, SlotId, Ticket};
 use super::link_cell::LinkCell;
 use crate::egress::Egress;
-use crate::link::{LinkHold, OpenLink};
+use crate::link::OpenLink;
 
 /// The answer to an owner that needs a link.
 pub(super) enum Admission {
@@ -70,34 +70,5 @@ impl Drop for Reserved {
             self.pool.state.lock().dispatch.lost(slot);
             self.pool.dispatch(&self.egress);
         }
-    }
-}
-
-/// A call on a dedicated link, which lasts until this value is dropped.
-pub(super) struct Hold {
-    pub(super) pool: Arc<Dedicated>,
-    pub(super) egress: Egress,
-    pub(super) slot: SlotId,
-}
-
-impl LinkHold for Hold {
-    fn again(&self) -> Box<dyn LinkHold> {
-        self.pool.state.lock().dispatch.enter_again(self.slot);
-        Box::new(Self { pool: self.pool.clone(), egress: self.egress.clone(), slot: self.slot })
-    }
-}
-
-impl Drop for Hold {
-    fn drop(&mut self) {
-        let mut deferred = DeferredActions::default();
-        {
-            let mut state = self.pool.state.lock();
-            state.bind_asked(self.slot);
-            if state.dispatch.leave(self.slot, Instant::now()) {
-                deferred.closes.extend(state.links.remove(&self.slot).map(|pooled| pooled.link));
-            }
-            deferred.extend(state.serve());
-        }
-        deferred.finish(&self.egress);
     }
 }

@@ -17,7 +17,8 @@ use transport::up::LinkError;
 use super::dispatch::Ticket;
 use super::dormant::{DormantLinks, LinkRequester};
 use super::turn_queue::{TurnParty, TurnQueue};
-use crate::link::{LinkHold, LinkUser, OpenLink};
+use crate::egress::Egress;
+use crate::link::{HoldKeeper, LinkHold, LinkUser, OpenLink};
 use crate::link_key::LinkKey;
 use crate::quota::Holder;
 
@@ -30,6 +31,9 @@ const LOOK: Duration = Duration::from_millis(250);
 /// The time after which a waiting call may request another call to give up the link. Only a call that waits for its
 /// client can be requested to do so.
 const MAKE_WAY_AFTER: Duration = Duration::from_secs(2);
+
+/// The number of the only link.
+const ONLY: u64 = 0;
 
 /// The turns on a server's only link, and the questions that are declared to the server there.
 pub struct SingleLink {
@@ -53,9 +57,6 @@ pub struct LinkTurn {
     single: Arc<SingleLink>,
     party: TurnParty,
 }
-
-/// A hold on the link that does not include the turn.
-struct NoTurn;
 
 /// An entry in the queue, which lasts until this value is dropped.
 struct Waiting<'a> {
@@ -136,7 +137,7 @@ impl SingleLink {
         LinkKey { era, capabilities: Bytes::from(Askable::from_bits(class).capabilities()) }
     }
 
-    fn leave(self: &Arc<Self>) {
+    fn leave(&self) {
         let mut state = self.state.lock();
         if !state.queue.leave() {
             return;
@@ -167,34 +168,32 @@ impl SingleState {
 impl LinkTurn {
     /// Returns a hold on the turn for a call on this link. Until the turn ends, the server's questions on the link are
     /// for the owner of the turn.
-    pub fn on(&self, link: &Arc<OpenLink>, user: Option<Weak<dyn LinkUser>>) -> Box<dyn LinkHold> {
+    pub fn on(&self, egress: &Egress, link: &Arc<OpenLink>, user: Option<Weak<dyn LinkUser>>) -> LinkHold {
         let mut state = self.single.state.lock();
         state.queue.enter_again();
         if let TurnParty::Askable(owner) = self.party {
             link.recipients.begin_turn(owner, user);
             state.used = Some(link.clone());
         }
-        Box::new(Self { single: self.single.clone(), party: self.party })
+        LinkHold::counted(self.single.clone(), egress, ONLY)
     }
 }
 
-impl LinkHold for LinkTurn {
-    /// Returns a hold without a turn. While a task runs, other owners have their turns, so the questions of the
-    /// task are refused.
-    fn again(&self) -> Box<dyn LinkHold> {
-        Box::new(NoTurn)
+impl HoldKeeper for SingleLink {
+    /// Nothing holds the turn twice: while a task runs, other owners have their turns, so the questions of the task are
+    /// refused.
+    fn hold_again(&self, _: u64) -> bool {
+        false
+    }
+
+    fn hold_ended(&self, _: u64, _: &Egress) {
+        self.leave();
     }
 }
 
 impl Drop for LinkTurn {
     fn drop(&mut self) {
         self.single.leave();
-    }
-}
-
-impl LinkHold for NoTurn {
-    fn again(&self) -> Box<dyn LinkHold> {
-        Box::new(Self)
     }
 }
 

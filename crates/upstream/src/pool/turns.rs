@@ -12,7 +12,7 @@ use super::dispatch::{LinkClass, SlotId};
 use super::link_cell::LinkCell;
 use super::rights::Admission;
 use crate::egress::Egress;
-use crate::link::{HeldLink, LinkHold, OpenLink};
+use crate::link::{HeldLink, OpenLink};
 use crate::quota::Holder;
 
 impl LinkCell {
@@ -61,8 +61,8 @@ impl LinkCell {
 
     /// Holds the cell's link for a call; returns `None` if another owner has the link by now.
     pub fn need(&self, egress: &Egress, link: &Arc<OpenLink>) -> Option<HeldLink> {
-        let hold: Option<Box<dyn LinkHold>> = match &self.pool {
-            Some(pool) => Some(Box::new(pool.enter(egress, self.owner, link)?)),
+        let hold = match &self.pool {
+            Some(pool) => Some(pool.enter(egress, self.owner, link)?),
             None => None,
         };
         Some(HeldLink::new(link.clone(), hold))
