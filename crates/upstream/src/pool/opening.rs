@@ -8,15 +8,12 @@ use proto::bridge::handshake::client_capabilities;
 use proto::era::{Era, Lifecycle, ServerHello, Web, discover_request, initialize_request};
 use proto::json::{Members, Splice};
 use proto::rpc::Id;
-use tokio::time::timeout;
 use transport::child::{Companion, Limits as ChildLimits, Spec};
 use transport::up::{LinkError, MuxRoom};
 
 use config::Limits;
 use native::NativeServer;
 
-use super::link_cell::LinkCell;
-use super::rights::Reserved;
 use crate::destination::Destination;
 use crate::egress::Egress;
 use crate::link::{OpenLink, Wire};
@@ -116,21 +113,6 @@ impl LinkOpening<'_> {
         let mut splice = Splice::new(self.params);
         splice.replace(span, &said);
         splice.finish()
-    }
-}
-
-impl LinkCell {
-    /// Returns the value that the next process of the link keeps as long as it exists. Without a pool, this function waits
-    /// until the previous process has ended, because two processes of a server may disturb each other.
-    pub(super) async fn companion(&self, egress: &Egress, reserved: Option<&Reserved>) -> Option<Companion> {
-        if !self.server.is_child() {
-            return None;
-        }
-        if let Some(reserved) = reserved {
-            return reserved.companion();
-        }
-        let ended = timeout(egress.ending_time(), self.process.clone().acquire_owned()).await;
-        ended.ok()?.ok().map(|permit| -> Companion { Arc::new(permit) })
     }
 }
 

@@ -1,20 +1,18 @@
 //! The stage of one scenario: a gateway, fickle upstreams and clients, with their own folder and mark.
 
 use super::client::{Client, Era, Failure, Hearing};
-use super::process::{LOOK, MARK, Process, marked, signal_to, until};
+use super::process::{MARK, Process, marked, signal_to, until};
 use crate::root::Programs;
 use crate::run::Log;
 use crate::stage::scratch;
 use rustix::process::Signal;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
 use std::fs;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, AtomicU16, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::Duration;
 
 /// The time that a call, a list or an introduction may take on a busy machine with a healthy server.
@@ -37,15 +35,6 @@ pub(crate) struct Stage<'a> {
     address: SocketAddr,
     heard: Mutex<Vec<Arc<Hearing>>>,
     named: AtomicUsize,
-}
-
-/// The numbers of processes over some time.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ProcessCount {
-    /// The maximum number of processes at any moment.
-    pub(crate) most: usize,
-    /// The number of all processes that were seen.
-    pub(crate) total: usize,
 }
 
 /// A fickle upstream, which may be down.
@@ -273,27 +262,6 @@ impl<'a> Stage<'a> {
     /// The processes of this stage whose command line contains a word.
     pub(crate) fn processes(&self, word: &str) -> Vec<(u32, String)> {
         marked(&self.mark).into_iter().filter(|(_, line)| line.contains(word)).collect()
-    }
-
-    /// Runs `act`, and meanwhile counts the processes whose command line contains a word; returns the counts and the
-    /// result. A process that is ending counts until it has been reaped.
-    pub(crate) fn count_processes<T>(&self, word: &str, act: impl FnOnce() -> T) -> (ProcessCount, T) {
-        let over = AtomicBool::new(false);
-        thread::scope(|scope| {
-            let counter = scope.spawn(|| {
-                let (mut most, mut seen) = (0, BTreeSet::new());
-                while !over.load(Ordering::Relaxed) {
-                    let now = self.processes(word);
-                    most = most.max(now.len());
-                    seen.extend(now.into_iter().map(|(pid, _)| pid));
-                    thread::sleep(LOOK);
-                }
-                ProcessCount { most, total: seen.len() }
-            });
-            let done = act();
-            over.store(true, Ordering::Relaxed);
-            (counter.join().unwrap_or(ProcessCount { most: usize::MAX, total: 0 }), done)
-        })
     }
 
     /// Ends the gateway, and reports all faults: foreign or duplicate messages, a crashed gateway, processes that it left

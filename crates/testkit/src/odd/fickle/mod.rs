@@ -40,8 +40,8 @@ use std::time::Duration;
 pub use lifecycle::Lifecycle;
 pub use wording::WORDINGS;
 
-/// The interval at which a server that stays does nothing.
-const STAYING: Duration = Duration::from_mins(1);
+/// The time for which a server stays when its stdin has ended; longer than any run.
+const STAYING: Duration = Duration::from_hours(1);
 
 /// The options of the fickle upstream.
 #[derive(Clone, Debug, clap::Args)]
@@ -86,7 +86,7 @@ pub fn run(options: &Options) -> io::Result<()> {
     server::watch(&server);
     let Some(address) = options.http else {
         stdio::run(&server)?;
-        while options.stay {
+        if options.stay {
             super::act::pause(STAYING);
         }
         return Ok(());

@@ -1,5 +1,6 @@
 //! Tests of the pool's individual rules; `model` checks all rules over random orders of events.
 
+mod happening;
 mod model;
 
 use transport::child::Companion;
