@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, geteuid, pidfd_open};
 use serde_json::json;
 use support::*;
 use testkit::awkward::{self, Kind};
@@ -263,12 +263,14 @@ fn zombies_of(pid: u32) -> Vec<String> {
 
 #[tokio::test]
 async fn as_the_first_process_it_reaps_everybodys_orphans_and_stops_when_it_is_told() {
-    let first = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"];
+    // Only root may start a process with PID 1; other users may do so in a user namespace of their own, if the system
+    // lets them create one.
+    let own_users: &[&str] = if geteuid().is_root() { &[] } else { &["--user", "--map-root-user"] };
+    let first = [&["unshare"], own_users, &["--pid", "--fork", "--mount-proc", "--kill-child"]].concat();
     let done = command(first[0]).args(&first[1..]).arg("true").output().await;
-    if !done.is_ok_and(|done| done.status.success()) {
-        // Not every system lets this user start a process with PID 1.
-        return;
-    }
+    let done = done.expect("`unshare` (package util-linux) is installed");
+    let why = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "run this test as root, or allow user namespaces: {why}");
     for servers in ["  demo: { native: demo }\n".to_owned(), format!("  pipe: {}\n", odd_stdio(&[]))] {
         let config = format!("mcpServers:\n{servers}");
         let gateway =
@@ -277,11 +279,13 @@ async fn as_the_first_process_it_reaps_everybodys_orphans_and_stops_when_it_is_t
         let session = Legacy::open(gateway.http()).await;
         session.ask("tools/list", &json!({})).await;
         let target = pid.to_string();
-        let inside = ["--target", &target, "--pid", "--mount", "sh", "-c"];
+        let users = own_users.first().copied();
+        let inside = ["--target", &target, "--pid", "--mount"].into_iter().chain(users).chain(["sh", "-c"]);
+        let inside: Vec<&str> = inside.collect();
         for _ in 0..10 {
             // One of the two ends before it is orphaned, or soon afterwards; the other one ends later.
             let orphans = "setsid true & setsid sleep 0.2 & exit 0";
-            let done = command("nsenter").args(inside).arg(orphans).status().await;
+            let done = command("nsenter").args(&inside).arg(orphans).status().await;
             assert!(done.expect("nsenter is where unshare is").success());
         }
         let sleeps = || family_of(pid).iter().any(|one| name_of(*one) == "sleep");

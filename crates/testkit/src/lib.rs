@@ -1,5 +1,5 @@
 //! Peers for tests and measurements: fixture upstreams, odd upstreams, awkward processes, a fake site, a collector of
-//! telemetry, load generators, and a client.
+//! telemetry, servers with TLS, load generators, and a client.
 
 #[cfg(target_os = "linux")]
 pub mod awkward;
@@ -10,3 +10,4 @@ pub mod fixture;
 pub mod odd;
 mod program;
 pub mod site;
+pub mod tls;

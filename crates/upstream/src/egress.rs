@@ -176,8 +176,13 @@ impl Egress {
         };
         in_turn(&mut spare, also_owned);
         let is_closed = spare.iter().any(|(_, links)| links.close_spare(self));
+        is_closed && self.supervisor().room(self.ending_time()).await
+    }
+
+    /// Returns the time within which a process that was told to end has ended.
+    pub(crate) fn ending_time(&self) -> Duration {
         // A process has two grace periods before it is killed.
-        is_closed && self.supervisor().room(self.snapshot().limits.child_stop_timeout * 2 + REAPING).await
+        self.snapshot().limits.child_stop_timeout * 2 + REAPING
     }
 
     /// Returns a request key that no other request has.

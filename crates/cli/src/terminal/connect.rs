@@ -218,7 +218,8 @@ impl TerminalGuest<'_> {
     ) -> Result<Connected, LinkError> {
         let limits = Limits { line_bytes: LARGEST, stderr_bytes: 64 << 10, ..Limits::default() };
         let (frames, span) = (FrameLimits::default(), tracing::Span::none());
-        let child = ChildStarter { supervisor, spec, limits, frames, room: ROOM, span, within };
+        let child =
+            ChildStarter { supervisor, spec, limits, frames, room: ROOM, span, within, companion: None };
         let mut candidates = self.candidates(TransportChoice::Pipe);
         let connected = self.connector(client).over_pipe(child, &mut candidates).await;
         connected.ok_or_else(|| candidates.failure().0)

@@ -1,17 +1,11 @@
 //! The transport of messages: HTTP/2 from a client, TLS to an upstream.
 
-use std::net::Ipv4Addr;
-use std::sync::Arc;
-
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use rustls::ServerConfig;
-use rustls::pki_types::PrivateKeyDer;
 use serde_json::json;
 use testkit::client::Http2;
 use testkit::fixture::Eras;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::{JoinHandle, JoinSet};
-use tokio_rustls::TlsAcceptor;
+use testkit::tls::TlsServer;
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
 
 use crate::support::{Gateway, Legacy, MODERN, Modern, Start, error_message, fixture, meta, request, text};
 
@@ -58,57 +52,19 @@ async fn http2_from_a_client() {
     }
 }
 
-/// A TLS proxy in front of a server without TLS, and the authority that signed its certificate.
-struct Door {
-    url: String,
-    authority: String,
-    task: JoinHandle<()>,
-}
-
-impl Drop for Door {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
-impl Door {
-    async fn open(behind: &str, alpn: &[&str]) -> Self {
-        let mut params = CertificateParams::new(Vec::new()).expect("parameters");
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let own_key = KeyPair::generate().expect("a key");
-        let authority = CertifiedIssuer::self_signed(params, own_key).expect("an authority");
-        let key = KeyPair::generate().expect("a key");
-        let certificate = CertificateParams::new(vec!["localhost".to_owned()]).expect("parameters");
-        let certificate = certificate.signed_by(&key, &authority).expect("a certificate");
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let mut config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .expect("versions")
-            .with_no_client_auth()
-            .with_single_cert(
-                vec![certificate.der().clone()],
-                PrivateKeyDer::try_from(key.serialize_der()).expect("a key"),
-            )
-            .expect("a set-up");
-        config.alpn_protocols = alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
-        let acceptor = TlsAcceptor::from(Arc::new(config));
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
-        let port = listener.local_addr().expect("its address").port();
-        let address = behind.trim_start_matches("http://").trim_end_matches("/mcp").to_owned();
-        let task = tokio::spawn(async move {
-            let mut open = JoinSet::new();
-            while let Ok((stream, _)) = listener.accept().await {
-                let (acceptor, address) = (acceptor.clone(), address.clone());
-                open.spawn(async move {
-                    // A client that does not trust the certificate disconnects.
-                    let Ok(mut secured) = acceptor.accept(stream).await else { return };
-                    let mut plain = TcpStream::connect(address).await.expect("the server listens");
-                    let _ = tokio::io::copy_bidirectional(&mut secured, &mut plain).await;
-                });
-            }
-        });
-        Self { url: format!("https://localhost:{port}/mcp"), authority: authority.pem(), task }
-    }
+/// Starts a TLS proxy in front of a server without TLS; returns the server's URL behind the proxy, too.
+async fn door(behind: &str, alpn: &[&str]) -> (TlsServer, String) {
+    let address = behind.trim_start_matches("http://").trim_end_matches("/mcp").to_owned();
+    let server = TlsServer::start(alpn, move |mut secured, _| {
+        let address = address.clone();
+        async move {
+            let mut plain = TcpStream::connect(address).await.expect("the server listens");
+            let _ = tokio::io::copy_bidirectional(&mut secured, &mut plain).await;
+        }
+    })
+    .await;
+    let url = format!("https://localhost:{}/mcp", server.port);
+    (server, url)
 }
 
 /// TLS to an upstream whose authority the system trusts, with either version of HTTP.
@@ -116,14 +72,14 @@ impl Door {
 async fn tls_to_an_upstream() {
     let upstream = fixture(Eras::Both).await;
     for alpn in [&["http/1.1"][..], &["h2", "http/1.1"]] {
-        let door = Door::open(&upstream.url(), alpn).await;
+        let (door, url) = door(&upstream.url(), alpn).await;
         let file = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!(
             "authority-{}-{}.pem",
             std::process::id(),
             alpn.len()
         ));
         std::fs::write(&file, &door.authority).expect("a file");
-        let config = format!("mcpServers:\n  up: {{ url: {:?} }}\n", door.url);
+        let config = format!("mcpServers:\n  up: {{ url: {url:?} }}\n");
         let env = [("SSL_CERT_FILE", file.to_str().expect("UTF-8"))];
         let gateway = Gateway::start_with(&Start { config: &config, env: &env, ..Start::default() }).await;
         let session = Legacy::open(gateway.http()).await;
@@ -138,8 +94,8 @@ async fn tls_to_an_upstream() {
 #[tokio::test]
 async fn tls_that_is_not_trusted() {
     let upstream = fixture(Eras::Both).await;
-    let door = Door::open(&upstream.url(), &["http/1.1"]).await;
-    let gateway = Gateway::start(&format!("mcpServers:\n  up: {{ url: {:?} }}\n", door.url)).await;
+    let (_door, url) = door(&upstream.url(), &["http/1.1"]).await;
+    let gateway = Gateway::start(&format!("mcpServers:\n  up: {{ url: {url:?} }}\n")).await;
     let session = Legacy::open(gateway.http()).await;
     let answer = session.call("up__echo", &json!({})).await;
     assert!(error_message(&answer).contains("certificate"), "{answer}");

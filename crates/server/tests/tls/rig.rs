@@ -1,13 +1,13 @@
-//! Authorities and clients of TLS, based only on the libraries, and gateways with their certificates.
+//! Clients of TLS, based only on the libraries, and gateways with certificates.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use testkit::client::Http2;
+pub(crate) use testkit::tls::Authority;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
@@ -15,40 +15,6 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use crate::support::{Gateway, Http, Output, Start, soon};
-
-/// Signs certificates.
-pub(crate) struct Authority(CertifiedIssuer<'static, KeyPair>);
-
-impl Authority {
-    pub(crate) fn new() -> Self {
-        let mut params = CertificateParams::new(Vec::new()).expect("parameters");
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let key = KeyPair::generate().expect("a key");
-        Self(CertifiedIssuer::self_signed(params, key).expect("an authority"))
-    }
-
-    pub(crate) fn pem(&self) -> String {
-        self.0.pem()
-    }
-
-    /// A certificate for these names and its key, in the format of files.
-    pub(crate) fn server(&self, names: &[&str]) -> (String, String) {
-        self.signed(names, |_| {})
-    }
-
-    pub(crate) fn signed(
-        &self,
-        names: &[&str],
-        change: impl FnOnce(&mut CertificateParams),
-    ) -> (String, String) {
-        let key = KeyPair::generate().expect("a key");
-        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        let mut params = CertificateParams::new(names).expect("parameters");
-        change(&mut params);
-        let certificate = params.signed_by(&key, &self.0).expect("a certificate");
-        (certificate.pem(), key.serialize_pem())
-    }
-}
 
 /// A gateway for `localhost` with a certificate of this authority.
 pub(crate) async fn gateway(authority: &Authority, more: &str) -> Gateway {

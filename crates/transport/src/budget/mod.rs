@@ -14,6 +14,7 @@
 
 mod kept;
 mod machine;
+mod patience;
 mod pool;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ use tokio::time::Instant;
 
 pub use kept::{KeptCount, KeptPart};
 pub use machine::default_total;
+pub(crate) use patience::Patience;
 use pool::{Granted, Pool};
 
 /// The number of bytes of each buffer that are not counted.

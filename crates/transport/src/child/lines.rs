@@ -4,9 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use proto::codec::line::{LineDecoder, LineError};
-use tokio::{io::AsyncReadExt, net::unix::pipe, sync::watch, time::Instant};
+use tokio::{io::AsyncReadExt, net::unix::pipe, sync::watch};
 
-use crate::budget::{self, Part, Reservation};
+use crate::budget::{self, Part, Patience, Reservation};
 
 use super::{
     error::ChildError,
@@ -17,19 +17,20 @@ use super::{
 /// The size of a read, in bytes. It equals the default capacity of a pipe, so one call empties the pipe.
 const CHUNK: usize = 64 << 10;
 
+/// The capacity of the pipe of a child that writes large lines, in bytes: the most that Linux allows every user. A
+/// child with a large line stops whenever the pipe is full, and continues once this process has read from the pipe. On
+/// a busy machine, each of these changes takes milliseconds, so a small pipe would make everybody's answers wait.
+const WIDE: usize = 1 << 20;
+
 /// The minimum free space of the current chunk, in bytes; below it, a new chunk is allocated.
 const LEAST: usize = 16 << 10;
 
 /// The number of bytes that are still read after the child's exit; this is more than a pipe holds. Later output is
 /// ignored: a process that inherited the pipe may still be writing.
-const AFTER_EXIT: usize = 1 << 20;
+const AFTER_EXIT: usize = 2 * WIDE;
 
 /// The time for which the reader waits, at the end of stdout, for the exit that explains why stdout ended.
 const EXPLANATION: Duration = Duration::from_secs(1);
-
-/// The time for which reading stops if there is no memory for a line. During this time, the answers for all callers
-/// wait behind that line.
-const PATIENCE: Duration = Duration::from_secs(1);
 
 fn new_reservation() -> Reservation {
     budget::of_process().reservation(Part::Answers)
@@ -45,6 +46,10 @@ pub struct Lines {
     shared: Arc<Shared>,
     /// The reserved memory for a large line.
     reservation: Reservation,
+    /// The time for which reading may stop while there is no memory for a large line.
+    patience: Patience,
+    /// True once the child has written a large line.
+    is_wide: bool,
     /// True if nothing more will be read.
     at_end: bool,
 }
@@ -59,8 +64,8 @@ impl Lines {
     pub(super) fn new(pipe: pipe::Receiver, shared: Arc<Shared>, limits: &Limits) -> Self {
         let decoder = LineDecoder::new(limits.line_bytes);
         let stage = shared.stage.subscribe();
-        let reservation = new_reservation();
-        Self { pipe, decoder, buffer: BytesMut::new(), stage, shared, reservation, at_end: false }
+        let (buffer, reservation, patience) = (BytesMut::new(), new_reservation(), Patience::new());
+        Self { pipe, decoder, buffer, stage, shared, reservation, patience, is_wide: false, at_end: false }
     }
 
     /// Returns the next line without its line ending, exactly as the child wrote it: neither UTF-8 nor JSON is
@@ -79,7 +84,7 @@ impl Lines {
             }
             let buffered = self.decoder.buffered();
             if !self.reservation.covers(buffered)
-                && let Err(why) = self.reservation.grow(buffered, Instant::now() + PATIENCE).await
+                && let Err(why) = self.patience.grow(&mut self.reservation, buffered).await
             {
                 self.reservation = new_reservation();
                 let (program, beginning) = (self.shared.program.clone(), self.decoder.skip());
@@ -97,6 +102,10 @@ impl Lines {
     }
 
     async fn fill(&mut self) {
+        if self.decoder.buffered() > CHUNK && !self.is_wide {
+            self.is_wide = true;
+            widen(&self.pipe);
+        }
         if self.buffer.capacity() < LEAST {
             self.buffer.reserve(CHUNK);
         }
@@ -127,5 +136,23 @@ impl Lines {
         }
         self.decoder.push(rest.into());
         self.at_end = true;
+    }
+}
+
+/// Enlarges a pipe. If the system refuses, because its limit is lower or this user has too many large pipes, the pipe
+/// stays as it is.
+#[cfg(target_os = "linux")]
+fn widen(pipe: &pipe::Receiver) {
+    let _ = rustix::pipe::fcntl_setpipe_size(pipe, WIDE);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn widen(_: &pipe::Receiver) {}
+
+#[cfg(all(test, target_os = "linux"))]
+impl Lines {
+    /// Returns the capacity of the pipe, in bytes.
+    pub(super) fn capacity(&self) -> usize {
+        rustix::pipe::fcntl_getpipe_size(&self.pipe).unwrap()
     }
 }

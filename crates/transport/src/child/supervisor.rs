@@ -1,6 +1,7 @@
 //! Starts children, counts them, and ends them all. Owns the thread on which children are started and reaped.
 
 use std::{
+    any::Any,
     io,
     sync::{
         Arc, Mutex, PoisonError,
@@ -41,12 +42,18 @@ pub(super) enum Phase {
     Killing,
 }
 
+/// A value that is kept as long as a process of a child exists.
+pub type Companion = Arc<dyn Any + Send + Sync>;
+
 /// One child's share of the count, from the request to start the child until its group is gone.
-pub(super) struct Slot(watch::Sender<usize>);
+pub(super) struct Slot {
+    count: watch::Sender<usize>,
+    _companion: Option<Companion>,
+}
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.0.send_modify(|count| *count -= 1);
+        self.count.send_modify(|count| *count -= 1);
     }
 }
 
@@ -116,7 +123,20 @@ impl Supervisor {
     /// # Errors
     /// Returns a [`SpawnError`], which names the problem and its fix.
     pub async fn spawn(&self, spec: &Spec, limits: Limits) -> Result<Child, SpawnError> {
-        let slot = self.slot()?;
+        self.spawn_with(spec, limits, None).await
+    }
+
+    /// Starts a program like [`Supervisor::spawn`], and keeps `companion` until none of the child's processes is left.
+    ///
+    /// # Errors
+    /// Returns a [`SpawnError`], which names the problem and its fix.
+    pub async fn spawn_with(
+        &self,
+        spec: &Spec,
+        limits: Limits,
+        companion: Option<Companion>,
+    ) -> Result<Child, SpawnError> {
+        let slot = self.slot(companion)?;
         let (reply, launched) = oneshot::channel();
         self.thread()
             .map_err(|error| start_error::explain(spec, error))?
@@ -165,7 +185,7 @@ impl Supervisor {
         *count.borrow()
     }
 
-    fn slot(&self) -> Result<Slot, SpawnError> {
+    fn slot(&self, companion: Option<Companion>) -> Result<Slot, SpawnError> {
         if *self.0.phase.borrow() != Phase::Running {
             return Err(SpawnError::ShuttingDown);
         }
@@ -175,7 +195,10 @@ impl Supervisor {
             *count += usize::from(free);
             free
         });
-        if free { Ok(Slot(self.0.count.clone())) } else { Err(SpawnError::TooMany { max }) }
+        if !free {
+            return Err(SpawnError::TooMany { max });
+        }
+        Ok(Slot { count: self.0.count.clone(), _companion: companion })
     }
 
     /// Returns the channel to the thread, which is started on first use.

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::endpoint::Endpoint;
 use super::media::{Media, excerpt, media_type};
 use super::{CredentialRefusal, HttpTarget, LinkError, MuxFault};
-use crate::budget::{self, Part, Reservation};
+use crate::budget::{self, Part, Patience, Reservation};
 use crate::net::client::{Client, ResponseBody};
 use crate::net::collect;
 
@@ -31,10 +31,6 @@ pub(super) fn message(event: SseEvent) -> Option<Bytes> {
     event.data.filter(|data| is_message && !data.is_empty())
 }
 
-/// The time for which reading stops if there is no memory for an event. During this time, the answers for all callers
-/// wait behind that event.
-const PATIENCE: Duration = Duration::from_secs(1);
-
 fn new_reservation() -> Reservation {
     budget::of_process().reservation(Part::Answers)
 }
@@ -45,6 +41,8 @@ pub(super) struct Events {
     decoder: SseDecoder,
     /// The reserved memory for a large event.
     reservation: Reservation,
+    /// The time for which reading may stop while there is no memory for a large event.
+    patience: Patience,
 }
 
 impl Events {
@@ -71,7 +69,7 @@ impl Events {
             return Err(LinkError::EventStream("it does not answer a GET with an event stream".to_owned()));
         }
         let (body, decoder) = (response.into_body(), SseDecoder::new(target.limits.get().event));
-        Ok(Self { body, decoder, reservation: new_reservation() })
+        Ok(Self { body, decoder, reservation: new_reservation(), patience: Patience::new() })
     }
 
     /// Waits for the address for POSTs that the stream announces. Other events may come first, within the target's
@@ -108,7 +106,7 @@ impl Events {
             }
             let buffered = self.decoder.buffered();
             if !self.reservation.covers(buffered)
-                && let Err(why) = self.reservation.grow(buffered, Instant::now() + PATIENCE).await
+                && let Err(why) = self.patience.grow(&mut self.reservation, buffered).await
             {
                 self.reservation = new_reservation();
                 self.decoder.skip();

@@ -53,29 +53,18 @@ mod tests {
     use std::time::Duration;
 
     use config::{Lookup, load};
-    use engine::catalogue::{Absence, Gather, GatherLimits, UpstreamCatalogue, UpstreamId};
+    use engine::catalogue::{Absence, UpstreamCatalogue, UpstreamId};
     use engine::{Snapshot, principal::Principal};
-    use proto::era::{ServerHello, V2025_11_25};
-    use proto::rpc::{Frame, FrameLimits};
+    use proto::era::V2025_11_25;
 
+    use super::super::testing::{catalogue, tool};
     use super::*;
     use crate::oauth::{CallerId, Consents};
     use crate::upstreams::Upstreams;
 
     /// The lists of a server with one tool.
     fn lists() -> UpstreamCatalogue {
-        let hello = ServerHello {
-            era: &V2025_11_25,
-            capabilities: bytes::Bytes::from_static(br#"{"tools":{}}"#),
-            info: bytes::Bytes::from_static(b"{}"),
-            instructions: None,
-        };
-        let mut gather = Gather::new(hello, GatherLimits { pages: 1, entries: 10 }, "{}");
-        while gather.wants().is_some() {
-            let text = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}}"#;
-            gather.feed(&Frame::parse(text.into(), FrameLimits::default()).unwrap()).unwrap();
-        }
-        gather.finish()
+        catalogue(&tool("a", ""))
     }
 
     fn keep(lifecycle: &LifecycleLists, lists: UpstreamCatalogue) {

@@ -221,33 +221,13 @@ fn is_due(state: Option<&ClassState>, now: Instant) -> bool {
 mod tests {
     use std::collections::HashSet;
 
-    use engine::catalogue::{Gather, GatherLimits, ListKind};
-    use proto::era::{ServerHello, V2025_11_25};
-    use proto::rpc::{Frame, FrameLimits};
+    use engine::catalogue::ListKind;
 
+    use super::super::testing::{catalogue, tool};
     use super::*;
-
-    fn catalogue(tools: &str) -> UpstreamCatalogue {
-        let hello = ServerHello {
-            era: &V2025_11_25,
-            capabilities: Bytes::from_static(br#"{"tools":{}}"#),
-            info: Bytes::from_static(b"{}"),
-            instructions: None,
-        };
-        let mut gather = Gather::new(hello, GatherLimits { pages: 1, entries: 10 }, "{}");
-        while gather.wants().is_some() {
-            let text = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{tools}]}}}}"#);
-            gather.feed(&Frame::parse(text.into(), FrameLimits::default()).unwrap()).unwrap();
-        }
-        gather.finish()
-    }
 
     fn keep(gated: &Gated, class: Askable, more: UpstreamCatalogue) -> bool {
         gated.keep(class, ServedLists::without(Arc::new(more), None, &HashSet::new()))
-    }
-
-    fn tool(name: &str, description: &str) -> String {
-        format!(r#"{{"name":"{name}","description":"{description}","inputSchema":{{"type":"object"}}}}"#)
     }
 
     #[test]

@@ -170,27 +170,13 @@ mod tests {
     use std::cell::Cell;
     use std::collections::HashSet;
 
-    use bytes::Bytes;
-    use engine::catalogue::{Gather, GatherLimits, ListKind};
-    use proto::era::{ServerHello, V2025_11_25};
-    use proto::rpc::{Frame, FrameLimits};
+    use engine::catalogue::ListKind;
 
+    use super::super::testing::{catalogue, tool};
     use super::*;
 
-    fn lists(tool: &str) -> ServedLists {
-        let hello = ServerHello {
-            era: &V2025_11_25,
-            capabilities: Bytes::from_static(br#"{"tools":{}}"#),
-            info: Bytes::from_static(b"{}"),
-            instructions: None,
-        };
-        let mut gather = Gather::new(hello, GatherLimits { pages: 1, entries: 10 }, "{}");
-        while gather.wants().is_some() {
-            let tools = format!(r#"[{{"name":"{tool}","inputSchema":{{"type":"object"}}}}]"#);
-            let text = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":{tools}}}}}"#);
-            gather.feed(&Frame::parse(text.into(), FrameLimits::default()).unwrap()).unwrap();
-        }
-        ServedLists::without(Arc::new(gather.finish()), None, &HashSet::new())
+    fn lists(name: &str) -> ServedLists {
+        ServedLists::without(Arc::new(catalogue(&tool(name, ""))), None, &HashSet::new())
     }
 
     #[test]

@@ -29,6 +29,8 @@ mod lifecycle_lists;
 mod lifecycles;
 mod refresh;
 mod served;
+#[cfg(test)]
+mod testing;
 mod withholding;
 
 pub use cell::Catalogue;

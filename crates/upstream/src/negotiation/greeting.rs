@@ -12,7 +12,7 @@ use proto::era::{Lifecycle, ServerHello, initialized};
 use proto::rpc::{Frame, FrameKind, FrameLimits};
 use tokio::time::{Instant, timeout_at};
 use tracing::Instrument as _;
-use transport::child::{Limits as ChildLimits, SpawnError, Spec, Supervisor};
+use transport::child::{Companion, Limits as ChildLimits, SpawnError, Spec, Supervisor};
 use transport::up::{LinkError, MuxCall, MuxRoom, PipeLink, Unasked, read_hello};
 
 use super::guest::Guest;
@@ -37,13 +37,16 @@ pub struct ChildStarter<'a> {
     pub span: tracing::Span,
     /// The time limit from the child's start to its first answer.
     pub within: Duration,
+    /// A value that is kept as long as a process of the child exists.
+    pub companion: Option<Companion>,
 }
 
 impl ChildStarter<'_> {
     async fn start(&self, guest: &impl Guest) -> Result<Piped, LinkError> {
-        let mut child = self.supervisor.spawn(self.spec, self.limits).await;
+        let spawn = || self.supervisor.spawn_with(self.spec, self.limits, self.companion.clone());
+        let mut child = spawn().await;
         if matches!(child, Err(SpawnError::TooMany { .. })) && guest.make_room().await {
-            child = self.supervisor.spawn(self.spec, self.limits).await;
+            child = spawn().await;
         }
         let (handle, lines) = child?.split();
         let (pipe, reader, unasked) = PipeLink::new(handle, lines, self.frames, self.room, guest.talk());

@@ -5,7 +5,8 @@
 //! The rules: a link carries the calls of one owner at a time. An owner gets back the link that it had before. The
 //! first link opens immediately. A further link opens only if no link has become free for a while, and if there are
 //! fewer links than `PoolRules::max`. A link can serve an owner if all of the owner's capabilities were declared on
-//! it; additional declared capabilities do no harm. Owners are served in the order in which they arrived.
+//! it; additional declared capabilities do no harm. Owners are served in the order in which they arrived. A link that
+//! was closed counts until its process has ended; meanwhile, no other link is closed for the same waiting owner.
 
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
@@ -71,7 +72,7 @@ struct Slot {
     binding: Binding,
     used: Instant,
     granted: bool,
-    /// The link's part of the budget.
+    /// The link's part of the budget, which the link's process also keeps.
     permit: LinkPermit,
 }
 
@@ -101,6 +102,8 @@ struct Waiter {
     /// The link that the owner had before.
     last: Option<SlotId>,
     since: Instant,
+    /// True once a link was closed to make room for this owner.
+    has_closed: bool,
 }
 
 /// An action that the pool has to perform.
@@ -144,7 +147,7 @@ impl Dispatch {
             return None;
         }
         let ticket = self.number();
-        self.waiters.push_back(Waiter { ticket, owner, class, last, since: now });
+        self.waiters.push_back(Waiter { ticket, owner, class, last, since: now, has_closed: false });
         Some(ticket)
     }
 
@@ -245,13 +248,21 @@ impl Dispatch {
     pub fn dispatch(&mut self, now: Instant) -> Vec<Action> {
         let mut actions = Vec::new();
         let mut waiting = std::mem::take(&mut self.waiters);
-        waiting.retain(|waiter| !self.serve(waiter, now, &mut actions));
+        let mut promised = 0;
+        waiting.retain_mut(|waiter| !self.serve(waiter, now, &mut promised, &mut actions));
         self.waiters = waiting;
         actions
     }
 
-    /// Serves one owner; returns `false` if the owner has to wait.
-    fn serve(&mut self, waiter: &Waiter, now: Instant, actions: &mut Vec<Action>) -> bool {
+    /// Serves one owner; returns `false` if the owner has to wait. `promised` counts the owners before this one that wait
+    /// for the process of a closed link to end.
+    fn serve(
+        &mut self,
+        waiter: &mut Waiter,
+        now: Instant,
+        promised: &mut usize,
+        actions: &mut Vec<Action>,
+    ) -> bool {
         if let Some(id) = self.ready_for(waiter, now) {
             self.grant(waiter, id, now, actions);
             return true;
@@ -263,9 +274,16 @@ impl Dispatch {
             self.open(waiter, permit, now, actions);
             return true;
         }
-        if may_start && let Some(id) = self.idlest(now, |slot| slot.owner.is_none()) {
-            self.replace(waiter, id, now, actions);
-            return true;
+        let is_promised = *promised < self.budget.leaving();
+        *promised += usize::from(is_promised);
+        let may_close = !is_promised && self.may_close();
+        if may_close && let Some(id) = self.idlest(now, |slot| slot.owner.is_none()) {
+            *promised += 1;
+            return self.replace(waiter, id, now, actions);
+        }
+        // If the process ends soon, the owner gets a link of exactly its own class.
+        if is_promised && now.saturating_duration_since(waiter.since) < self.rules.further_after {
+            return false;
         }
         let is_left = |slot: &Slot| self.is_left(slot, now);
         let serves =
@@ -275,9 +293,9 @@ impl Dispatch {
             self.grant(waiter, id, now, actions);
             return true;
         }
-        if may_start && let Some(id) = self.idlest(now, is_left) {
-            self.replace(waiter, id, now, actions);
-            return true;
+        if may_close && let Some(id) = self.idlest(now, is_left) {
+            *promised += 1;
+            return self.replace(waiter, id, now, actions);
         }
         false
     }
@@ -289,7 +307,11 @@ impl Dispatch {
     }
 
     fn may_start(&self) -> bool {
-        self.slots.values().filter(|slot| !slot.is_open).count() < self.rules.starts
+        self.opening() < self.rules.starts
+    }
+
+    fn opening(&self) -> usize {
+        self.slots.values().filter(|slot| !slot.is_open).count()
     }
 
     /// Returns the link that the owner had before, or a free link of exactly the owner's class.
@@ -319,7 +341,9 @@ impl Dispatch {
 
     /// Returns the time for which an owner waits before a further link is opened.
     fn patience(&self, waiter: &Waiter) -> Duration {
-        if waiter.last.is_some_and(|last| self.slots.contains_key(&last)) {
+        if waiter.has_closed {
+            Duration::ZERO
+        } else if waiter.last.is_some_and(|last| self.slots.contains_key(&last)) {
             self.rules.move_after
         } else if self.slots.is_empty() {
             Duration::ZERO
@@ -341,15 +365,6 @@ impl Dispatch {
             (slot.owner, slot.granted, slot.used) = (Some(waiter.owner), true, now);
         }
         actions.push(Action::Grant(waiter.ticket, id));
-    }
-
-    fn replace(&mut self, waiter: &Waiter, id: SlotId, now: Instant, actions: &mut Vec<Action>) {
-        let Some(Slot { permit, owner, .. }) = self.slots.remove(&id) else { return };
-        if owner.is_some() {
-            self.count_move();
-        }
-        actions.push(Action::Close(id));
-        self.open(waiter, permit, now, actions);
     }
 
     fn open(&mut self, waiter: &Waiter, permit: LinkPermit, now: Instant, actions: &mut Vec<Action>) {
@@ -384,6 +399,7 @@ impl Dispatch {
 }
 
 mod moves;
+mod replacing;
 #[cfg(test)]
 mod tests;
 mod unneeded;

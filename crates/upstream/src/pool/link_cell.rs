@@ -9,6 +9,7 @@ use bytes::Bytes;
 use engine::catalogue::UpstreamId;
 use proto::bridge::input::Askable;
 use proto::era::Era;
+use tokio::sync::Semaphore;
 use transport::child::SpawnError;
 use transport::child::backoff::Backoff;
 use transport::up::LinkError;
@@ -68,6 +69,8 @@ pub struct LinkCell {
     pub(super) last: AtomicU64,
     pub(super) open: ArcSwapOption<OpenLink>,
     pub(super) opening: tokio::sync::Mutex<Starts>,
+    /// The permit of the link's process, if the cell has no pool: the next process starts when the previous one has ended.
+    pub(super) process: Arc<Semaphore>,
     openings: AtomicU64,
     /// True if the cell will not be used again.
     retired: AtomicBool,
@@ -97,6 +100,7 @@ impl LinkCell {
             last: AtomicU64::new(0),
             open: ArcSwapOption::empty(),
             opening,
+            process: Arc::new(Semaphore::new(1)),
             openings: AtomicU64::new(0),
             retired: AtomicBool::new(false),
             resting: AtomicBool::new(false),
@@ -191,6 +195,7 @@ impl LinkCell {
             kind,
             params,
             own: self.session.is_some() || self.pool.is_some(),
+            companion: self.companion(egress, reserved.as_ref()).await,
         };
         let watch = self.is_shared().then(|| self.server.health.opening());
         let opened = with_credentials(opening.server, || opening.run());

@@ -8,7 +8,7 @@ use proto::bridge::handshake::client_capabilities;
 use proto::era::{Era, Lifecycle, ServerHello, Web, discover_request, initialize_request};
 use proto::json::{Members, Splice};
 use proto::rpc::Id;
-use transport::child::{Limits as ChildLimits, Spec};
+use transport::child::{Companion, Limits as ChildLimits, Spec};
 use transport::up::{LinkError, MuxRoom};
 
 use config::Limits;
@@ -36,6 +36,8 @@ pub(super) struct LinkOpening<'a> {
     pub(super) params: &'a Bytes,
     /// True if the link serves one client or one call at a time.
     pub(super) own: bool,
+    /// The link's permit, which counts as long as a process of the link exists.
+    pub(super) companion: Option<Companion>,
 }
 
 impl LinkOpening<'_> {
@@ -93,6 +95,7 @@ impl LinkOpening<'_> {
             room,
             span: tracing::error_span!("child", server = %self.server.name()),
             within: self.egress.snapshot().start_timeout(&self.server.spec),
+            companion: self.companion.clone(),
         }
     }
 

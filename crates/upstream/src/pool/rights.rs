@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use tokio::sync::oneshot;
+use transport::child::Companion;
 
 use super::dedicated::{Dedicated, LinkGrant, PooledLink};
 use super::dispatch::{Binding, SlotId, Ticket};
@@ -48,6 +49,11 @@ pub(super) struct Reserved {
 }
 
 impl Reserved {
+    /// Returns the part of the link's permit that is kept as long as a process of the link exists.
+    pub(super) fn companion(&self) -> Option<Companion> {
+        self.slot.and_then(|slot| self.pool.state.lock().dispatch.companion(slot))
+    }
+
     /// Records that the link is open, and that the cell has it.
     pub(super) fn opened(mut self, cell: &Arc<LinkCell>, link: &Arc<OpenLink>) {
         let Some(slot) = self.slot.take() else { return };

@@ -6,11 +6,13 @@ use std::sync::{Arc, Weak};
 
 use config::Affinity;
 use proto::bridge::input::Askable;
+use tokio::time::timeout;
+use transport::child::Companion;
 use transport::up::LinkError;
 
 use super::dispatch::{LinkClass, SlotId};
 use super::link_cell::LinkCell;
-use super::rights::Admission;
+use super::rights::{Admission, Reserved};
 use crate::egress::Egress;
 use crate::link::{HeldLink, OpenLink};
 use crate::quota::Holder;
@@ -23,6 +25,19 @@ impl LinkCell {
         let class = LinkClass { version, askable: self.askable() };
         let patience = egress.snapshot().calls(&self.server.spec).usual.timeouts.idle;
         pool.admit(egress, self, (self.owner, class), patience).await.map(Some)
+    }
+
+    /// Returns the value that the next process of the link keeps as long as it exists. Without a pool, this function waits
+    /// until the previous process has ended, because two processes of a server may disturb each other.
+    pub(super) async fn companion(&self, egress: &Egress, reserved: Option<&Reserved>) -> Option<Companion> {
+        if !self.server.is_child() {
+            return None;
+        }
+        if let Some(reserved) = reserved {
+            return reserved.companion();
+        }
+        let ended = timeout(egress.ending_time(), self.process.clone().acquire_owned()).await;
+        ended.ok()?.ok().map(|permit| -> Companion { Arc::new(permit) })
     }
 
     /// Returns the caller whose calls use the cell, if the caller is known and has no session here.

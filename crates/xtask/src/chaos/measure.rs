@@ -28,6 +28,10 @@ impl Times {
         self.part(99)
     }
 
+    pub(crate) fn max(&self) -> Duration {
+        self.part(100)
+    }
+
     /// The time that this percentage of requests does not exceed.
     fn part(&self, percent: usize) -> Duration {
         let rank = (self.0.len() * percent).div_ceil(100);

@@ -14,6 +14,7 @@
 //! | `client` | a client of any version that checks all messages that it receives |
 //! | `dice` | pseudo-random numbers |
 //! | `process` | one program under test |
+//! | `process_count` | the number of processes while something happens |
 //! | `measure` | the times of many requests |
 //! | `ledger` | the calls that an upstream has executed |
 //! | `open_files` | the open files of a process, by kind |
@@ -26,6 +27,7 @@ mod ledger;
 mod measure;
 mod open_files;
 pub(crate) mod process;
+mod process_count;
 mod scenario;
 mod scenarios;
 pub(crate) mod stage;

@@ -1,66 +1,30 @@
 //! The web server that publishes the metadata of clients, over TLS.
 
-use std::net::Ipv4Addr;
-use std::sync::Arc;
-
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use rustls::ServerConfig;
-use rustls::pki_types::PrivateKeyDer;
 use serde_json::{Value, json};
+use testkit::tls::TlsServer;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::{JoinHandle, JoinSet};
-use tokio_rustls::TlsAcceptor;
+use tokio::net::TcpStream;
+use tokio_rustls::server::TlsStream;
 
 use super::rows::{Introduction, ROWS};
 
-/// The server, and the authority that signed its certificate.
-pub(super) struct Documents {
-    port: u16,
-    pub(super) authority: String,
-    task: JoinHandle<()>,
-}
-
-impl Drop for Documents {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
+/// The running server.
+pub(super) struct Documents(TlsServer);
 
 impl Documents {
     pub(super) async fn start() -> Self {
-        let mut params = CertificateParams::new(Vec::new()).expect("parameters");
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let own_key = KeyPair::generate().expect("a key");
-        let authority = CertifiedIssuer::self_signed(params, own_key).expect("an authority");
-        let key = KeyPair::generate().expect("a key");
-        let certificate = CertificateParams::new(vec!["localhost".to_owned()]).expect("parameters");
-        let certificate = certificate.signed_by(&key, &authority).expect("a certificate");
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .expect("versions")
-            .with_no_client_auth()
-            .with_single_cert(
-                vec![certificate.der().clone()],
-                PrivateKeyDer::try_from(key.serialize_der()).expect("a key"),
-            )
-            .expect("a set-up");
-        let acceptor = TlsAcceptor::from(Arc::new(config));
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
-        let port = listener.local_addr().expect("its address").port();
-        let task = tokio::spawn(async move {
-            let mut open = JoinSet::new();
-            while let Ok((stream, _)) = listener.accept().await {
-                open.spawn(answered(acceptor.clone(), stream, port));
-            }
-        });
-        Self { port, authority: authority.pem(), task }
+        let serve = |stream, port| async move { answered(stream, port).await.unwrap_or_default() };
+        Self(TlsServer::start(&[], serve).await)
+    }
+
+    /// The certificate of the authority that signed the server's certificate.
+    pub(super) fn authority(&self) -> &str {
+        &self.0.authority
     }
 
     /// The client's id whose document is at this path.
     pub(super) fn id(&self, path: &str) -> String {
-        id(self.port, path)
+        id(self.0.port, path)
     }
 }
 
@@ -69,8 +33,8 @@ fn id(port: u16, path: &str) -> String {
 }
 
 /// Answers one request, and closes the connection.
-async fn answered(acceptor: TlsAcceptor, stream: TcpStream, port: u16) -> Option<()> {
-    let mut stream = BufReader::new(acceptor.accept(stream).await.ok()?);
+async fn answered(stream: TlsStream<TcpStream>, port: u16) -> Option<()> {
+    let mut stream = BufReader::new(stream);
     let mut first = String::new();
     stream.read_line(&mut first).await.ok()?;
     let mut line = first.clone();

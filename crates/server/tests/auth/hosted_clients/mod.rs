@@ -49,7 +49,7 @@ impl World {
              auth: {{ login: {{ privateSites: true }} }}\n{}",
             state.line()
         );
-        let authority = state.file("authority.pem", &documents.authority);
+        let authority = state.file("authority.pem", documents.authority());
         let env = [("SSL_CERT_FILE", authority.as_str())];
         let gateway = Gateway::start_with(&Start { config: &config, env: &env, ..Start::default() }).await;
         Self { gateway, site, documents, _state: state }

@@ -7,7 +7,7 @@
 //! code, because it tests that code.
 //!
 //! ```text
-//! fickle --stdio | --http 127.0.0.1:0 [--era handshake|both|stateless] [--switch FILE] [--ledger FILE] [--start-ms N] [--more-tools N]
+//! fickle --stdio | --http 127.0.0.1:0 [--era handshake|both|stateless] [--switch FILE] [--ledger FILE] [--start-ms N] [--stay] [--more-tools N]
 //! ```
 //!
 //! | file | concern |
@@ -40,6 +40,9 @@ use std::time::Duration;
 pub use lifecycle::Lifecycle;
 pub use wording::WORDINGS;
 
+/// The time for which a server stays when its stdin has ended; longer than any run.
+const STAYING: Duration = Duration::from_hours(1);
+
 /// The options of the fickle upstream.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
@@ -61,6 +64,9 @@ pub struct Options {
     /// The time that the start takes, in milliseconds.
     #[arg(long, default_value_t = 0)]
     start_ms: u64,
+    /// Stay when stdin ends, like a server that only a signal ends.
+    #[arg(long)]
+    stay: bool,
     /// The number of further tools to list, with descriptions and schemas like those of current servers.
     #[arg(long, default_value_t = 0)]
     more_tools: usize,
@@ -79,7 +85,11 @@ pub fn run(options: &Options) -> io::Result<()> {
     }
     server::watch(&server);
     let Some(address) = options.http else {
-        return stdio::run(&server);
+        stdio::run(&server)?;
+        if options.stay {
+            super::act::pause(STAYING);
+        }
+        return Ok(());
     };
     let listener = TcpListener::bind(address)?;
     writeln!(io::stdout(), "listening http://{}/mcp", listener.local_addr()?)?;

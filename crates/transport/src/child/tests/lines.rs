@@ -33,6 +33,19 @@ async fn a_line_larger_than_every_buffer_passes() {
     assert_eq!(within(child.recv()).await.unwrap(), big);
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn the_pipe_of_a_child_grows_with_its_first_large_line() {
+    let (_supervisor, child) = start(&Spec::new("cat"), Limits::default()).await;
+    let (handle, mut lines) = child.split();
+    let before = lines.capacity();
+    for (line, has_grown) in [(vec![b'x'; 1000], false), (vec![b'x'; 1 << 20], true)] {
+        handle.send(line.clone().into()).await.unwrap();
+        assert_eq!(within(lines.recv()).await.unwrap(), line);
+        assert_eq!(lines.capacity() > before, has_grown);
+    }
+}
+
 #[tokio::test]
 async fn line_breaks_in_a_message_do_not_end_it() {
     let (_supervisor, mut child) = start(&Spec::new("cat"), Limits::default()).await;

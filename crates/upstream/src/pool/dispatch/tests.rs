@@ -1,6 +1,9 @@
 //! Tests of the pool's individual rules; `model` checks all rules over random orders of events.
 
+mod happening;
 mod model;
+
+use transport::child::Companion;
 
 use super::*;
 
@@ -181,6 +184,54 @@ fn a_wider_link_serves_and_a_narrower_one_does_not() {
     assert!(!world.dispatch.leave(slots[0], world.now), "its call has ended");
     let narrow = world.ask(5, 0b1, None);
     assert_eq!(world.given(narrow), Some((slots[0], false)), "one that can be asked more");
+}
+
+#[test]
+fn a_link_whose_process_is_still_ending_counts_and_no_other_is_closed_in_its_place() {
+    let mut world = World::new();
+    let slots = [1, 2, 3].map(|owner| world.owner(owner, 0b1));
+    let processes = slots.map(|slot| world.dispatch.companion(slot).expect("a link"));
+    let [first, second, third] = processes;
+    let waits = world.ask(4, 0b10, None);
+    assert_eq!(world.told.last(), Some(&Action::Close(slots[0])));
+    for _ in 0..20 {
+        world.pass(Duration::from_millis(200));
+    }
+    assert_eq!((world.given(waits), world.dispatch.size()), (None, 2), "only one link is closed for it");
+    assert!(!world.dispatch.budget.has_room());
+    drop(first);
+    world.look();
+    assert!(world.given(waits).expect("at once").1);
+    drop((second, third));
+}
+
+#[test]
+fn an_owner_that_waits_long_for_the_end_of_a_process_takes_a_wider_link() {
+    let mut world = World::new();
+    let slots = [(1, 0b1), (2, 0b11), (3, 0b11)].map(|(owner, bits)| world.owner(owner, bits));
+    let _processes = slots.map(|slot| world.dispatch.companion(slot).expect("a link"));
+    for (slot, owner) in [(slots[1], 2), (slots[2], 3)] {
+        assert!(world.dispatch.enter(slot, owner, world.now));
+    }
+    let waits = world.ask(4, 0b10, None);
+    assert_eq!(world.told.last(), Some(&Action::Close(slots[0])));
+    assert!(!world.dispatch.leave(slots[1], world.now), "its call has ended");
+    world.look();
+    assert_eq!(world.given(waits), None, "a link of its own class is better, if it is there soon");
+    world.pass(RULES.further_after);
+    assert_eq!(world.given(waits), Some((slots[1], false)));
+}
+
+#[test]
+fn slow_ends_leave_links_for_the_others() {
+    let mut world = World::with(PoolRules { max: 4, ..RULES });
+    let slots = [1, 2, 3, 4].map(|owner| world.owner(owner, 0b1));
+    let _processes = slots.map(|slot| world.dispatch.companion(slot).expect("a link"));
+    for owner in 5..10 {
+        world.ask(owner, 0b10, None);
+    }
+    world.pass(Duration::from_secs(3));
+    assert_eq!(world.dispatch.size(), 4 - RULES.starts);
 }
 
 #[test]

@@ -75,12 +75,13 @@ impl Dispatch {
     }
 
     /// Returns true if this request is the first in the queue, and a link would be opened for its owner if the
-    /// budget were not used up.
+    /// budget were not used up. Returns false while the process of a closed link ends, because this will make room.
     pub fn lacks_room(&self, ticket: Ticket, now: Instant) -> bool {
         let is_due = |waiter: &Waiter| {
             waiter.ticket == ticket && now.saturating_duration_since(waiter.since) >= self.patience(waiter)
         };
-        !self.budget.has_room() && self.may_start() && self.waiters.front().is_some_and(is_due)
+        let is_full = !self.budget.has_room() && self.budget.leaving() == 0;
+        is_full && self.may_start() && self.waiters.front().is_some_and(is_due)
     }
 
     /// Returns the number of owners that wait for a link.

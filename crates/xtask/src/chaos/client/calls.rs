@@ -1,8 +1,10 @@
 //! Calls of tools, each with a nonce, and their results; requests for the list of tools.
 
-use super::{Client, Failure};
+use super::http::Reply;
+use super::{Client, Failure, short};
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// The outcome of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +70,31 @@ impl Client {
         Called { nonce, end }
     }
 
+    /// Calls a tool whose answer has at least this many bytes, and reads the answer without parsing it, so that many
+    /// clients can do so at the same time. The client reads no more than the beginning of the answer for the time `rest`.
+    /// Works for clients whose answers are single bodies.
+    pub(crate) fn call_large(&self, tool: &str, bytes: usize, rest: Duration, within: Duration) -> Called {
+        let nonce = self.hearing.nonce();
+        let params = json!({ "name": tool, "arguments": { "nonce": nonce, "bytes": bytes } });
+        let deadline = Instant::now() + within;
+        let read = |mut reply: Reply| {
+            thread::sleep(rest);
+            reply.skim().map_err(|error| Failure::Lost(error.to_string()))
+        };
+        let end = match self.send(&self.message("tools/call", params), deadline).and_then(read) {
+            Ok((beginning, length)) if length < bytes as u64 => End::Failed(beginning),
+            Ok((beginning, _)) => {
+                if !beginning.contains(&nonce) {
+                    self.hearing.fault(&format!("the answer to {nonce} begins with {}", short(&beginning)));
+                }
+                End::Answered(beginning)
+            }
+            Err(Failure::Refused(why)) => End::Failed(why),
+            Err(Failure::Lost(why)) => End::Lost(why),
+        };
+        Called { nonce, end }
+    }
+
     fn judged(&self, result: &Value, nonce: &str) -> End {
         let text = match result["content"][0]["text"].as_str() {
             Some(text) => text.to_owned(),
@@ -77,7 +104,7 @@ impl Client {
             return End::Failed(text);
         }
         if !text.contains(nonce) {
-            self.hearing.fault(&format!("the answer to {nonce} holds another text: {}", super::short(&text)));
+            self.hearing.fault(&format!("the answer to {nonce} holds another text: {}", short(&text)));
         }
         End::Answered(text)
     }

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 /// The prefix of every nonce, so that a nonce in any text is found.
 const MARK: &str = "n0nce-";
+/// The maximum length of a text in a report, in characters: enough for all members of an error.
+const SHOWN: usize = 2000;
 /// The maximum number of faults that a client reports.
 const FAULTS: usize = 20;
 
@@ -204,7 +206,7 @@ pub(crate) fn nonces(text: &str) -> impl Iterator<Item = &str> {
 
 /// The beginning of a text, short enough for one line of a report.
 pub(crate) fn short(text: &str) -> String {
-    text.chars().take(500).collect()
+    text.chars().take(SHOWN).collect()
 }
 
 #[cfg(test)]

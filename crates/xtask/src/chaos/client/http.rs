@@ -7,6 +7,9 @@ use std::time::{Duration, Instant};
 /// The maximum length of a head, and of a line in an event stream.
 const LINE: u64 = 64 << 20;
 
+/// The length of the part of a body that is kept when the rest is only counted.
+const SKIMMED: u64 = 4 << 10;
+
 /// A request's parts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sent<'a> {
@@ -73,6 +76,14 @@ impl Reply {
     /// Returns true if the body is an event stream.
     pub(crate) fn is_stream(&self) -> bool {
         self.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"))
+    }
+
+    /// Reads the whole body and keeps only its beginning; returns the beginning and the length of the body.
+    pub(crate) fn skim(&mut self) -> io::Result<(String, u64)> {
+        let mut beginning = Vec::new();
+        let kept = self.body.by_ref().take(SKIMMED).read_to_end(&mut beginning)?;
+        let rest = io::copy(&mut self.body, &mut io::sink())?;
+        Ok((String::from_utf8_lossy(&beginning).into_owned(), kept as u64 + rest))
     }
 
     /// The whole body as text.

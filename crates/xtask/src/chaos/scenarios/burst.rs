@@ -2,11 +2,9 @@
 
 use super::Scenario;
 use crate::chaos::client::Era;
-use crate::chaos::process::LOOK;
 use crate::chaos::scenario::Play;
 use crate::chaos::stage::SOON;
 use serde_json::json;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -32,35 +30,31 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
     plain.call("up__read", json!({}), SOON).text()?;
     let client = stage.client(Era::STATELESS, &json!({ "sampling": {} }))?;
     client.names(SOON)?;
-    let (over, stage) = (AtomicBool::new(false), &*stage);
-    let (most, calls) = thread::scope(|scope| {
-        let counter = scope.spawn(|| {
-            let mut most = 0;
-            while !over.load(Ordering::Relaxed) {
-                most = most.max(stage.processes("fickle --stdio").len());
-                thread::sleep(LOOK);
-            }
-            most
-        });
-        let calls: Vec<_> = (0..CALLS)
-            .map(|_| {
-                scope.spawn(|| {
-                    let started = Instant::now();
-                    let called = client.call("up__read", json!({}), 3 * SOON);
-                    (called, started.elapsed())
+    let stage = &*stage;
+    let (count, calls) = stage.count_processes("fickle --stdio", || {
+        thread::scope(|scope| {
+            let calls: Vec<_> = (0..CALLS)
+                .map(|_| {
+                    scope.spawn(|| {
+                        let started = Instant::now();
+                        let called = client.call("up__read", json!({}), 3 * SOON);
+                        (called, started.elapsed())
+                    })
                 })
-            })
-            .collect();
-        let calls: Vec<_> = calls.into_iter().filter_map(|call| call.join().ok()).collect();
-        over.store(true, Ordering::Relaxed);
-        (counter.join().unwrap_or(usize::MAX), calls)
+                .collect();
+            calls.into_iter().filter_map(|call| call.join().ok()).collect::<Vec<_>>()
+        })
     });
     for (called, _) in &calls {
         called.text()?;
     }
     let slowest = calls.iter().map(|(_, took)| *took).max().unwrap_or_default();
-    if calls.len() < CALLS || most > MOST || slowest > SLOWEST {
-        return Err(format!("{} calls, up to {most} processes, the slowest took {slowest:.1?}", calls.len()));
+    if calls.len() < CALLS || count.most > MOST || slowest > SLOWEST {
+        return Err(format!(
+            "{} calls, up to {} processes, the slowest took {slowest:.1?}",
+            calls.len(),
+            count.most
+        ));
     }
     Ok(())
 }

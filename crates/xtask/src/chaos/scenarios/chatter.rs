@@ -34,6 +34,9 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
                 lost.push(format!("{}: {why}", era.version));
             }
         }
+        if client.hearing.count("notifications/message") == 0 {
+            lost.push(format!("{}: received none of the log messages", era.version));
+        }
     }
     if lost.is_empty() { Ok(()) } else { Err(lost.join("; ")) }
 }

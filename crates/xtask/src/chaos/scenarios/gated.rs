@@ -37,6 +37,10 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
         if without.names(SOON)?.iter().any(|name| name == "up__gated") {
             return Err(format!("shown to a client of {} that cannot be asked", era.version));
         }
+        let called = without.call("up__gated", json!({}), SOON);
+        if called.text().is_ok() || up.executed(&called.nonce) > 0 {
+            return Err(format!("called by a client of {} that cannot be asked", era.version));
+        }
     }
     Ok(())
 }

@@ -79,5 +79,8 @@ fn talks(name: &str, askable: bool, aside: bool, client: &Arc<Client>) -> Vec<St
             Err(why) => failed.push(format!("{}: {why}", client.era.version)),
         }
     }
+    if client.hearing.count("notifications/progress") == 0 {
+        failed.push(format!("{}: received none of its own progress notifications", client.era.version));
+    }
     failed
 }

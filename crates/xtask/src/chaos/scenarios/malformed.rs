@@ -5,6 +5,7 @@ use crate::chaos::process::MARK;
 use crate::chaos::scenario::Play;
 use crate::chaos::stage::SOON;
 use serde_json::{Value, json};
+use std::fs;
 
 pub(super) const ALL: &[Scenario] = &[
     Scenario {
@@ -55,6 +56,15 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
                 .filter(|tool| !is_proper(tool))
                 .map(|tool| format!("{}: clients refuse a list with {}", client.era.version, tool["name"])),
         );
+    }
+    let status = stage.status("bad")?.to_string();
+    if !status.contains("1 item in the server's lists is left out") {
+        faults.push(format!("the status does not say that an item is left out: {status}"));
+    }
+    let log = fs::read_to_string(stage.folder.join("gateway.log")).unwrap_or_default();
+    let named = if play.variant == "deep" { "it nests more than" } else { "malformed" };
+    if !log.lines().any(|line| line.contains("is left out: ") && line.contains(named)) {
+        faults.push(format!("the log does not say why it is left out ({named})"));
     }
     faults.truncate(4);
     if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }

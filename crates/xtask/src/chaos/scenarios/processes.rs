@@ -3,13 +3,10 @@
 use super::Scenario;
 use crate::chaos::client::{Client, Era};
 use crate::chaos::measure::{Times, side_by_side};
-use crate::chaos::process::LOOK;
 use crate::chaos::scenario::Play;
 use crate::chaos::stage::{SOON, Stage};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
 
 pub(super) const ALL: &[Scenario] = &[
@@ -19,6 +16,13 @@ pub(super) const ALL: &[Scenario] = &[
         title: "clients of 7 versions that can be asked share at most 1 + 4 processes, and all have tools",
         variant: "",
         run,
+    },
+    Scenario {
+        name: "few-deaf-processes",
+        fault: 4,
+        title: "processes that neither the end of stdin nor SIGTERM ends count, and callers wait only for one of them",
+        variant: "",
+        run: deaf,
     },
     Scenario {
         name: "crowded-pool",
@@ -45,24 +49,80 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
         json!({ "sampling": {}, "roots": {} }),
         json!({ "sampling": {}, "elicitation": {}, "roots": {} }),
     ];
+    let stage = &*stage;
     let mut clients = Vec::new();
-    let mut without = Vec::new();
-    for number in 0..CLIENTS {
-        let (era, kind) = (Era::ALL[number % Era::ALL.len()], &kinds[number % kinds.len()]);
-        let client = stage.client(era, kind)?;
-        if !client.names(SOON)?.iter().any(|name| name == "up__read") {
-            without.push(format!("client {number} ({}) has no tools", era.version));
-        } else if let Err(why) = client.call("up__read", json!({}), SOON).text() {
-            without.push(format!("client {number} ({}): {why}", era.version));
+    let connect = || {
+        let mut without = Vec::new();
+        for number in 0..CLIENTS {
+            let (era, kind) = (Era::ALL[number % Era::ALL.len()], &kinds[number % kinds.len()]);
+            let client = stage.client(era, kind)?;
+            if !client.names(SOON)?.iter().any(|name| name == "up__read") {
+                without.push(format!("client {number} ({}) has no tools", era.version));
+            } else if let Err(why) = client.call("up__read", json!({}), SOON).text() {
+                without.push(format!("client {number} ({}): {why}", era.version));
+            }
+            clients.push(client);
         }
-        clients.push(client);
-    }
-    let count = stage.processes("fickle --stdio").len();
-    if count > MOST {
-        without.insert(0, format!("{count} processes for {CLIENTS} clients"));
+        Ok::<_, String>(without)
+    };
+    let (count, without) = stage.count_processes("fickle --stdio", connect);
+    let mut without = without?;
+    if count.most > MOST {
+        without.insert(0, format!("up to {} processes for {CLIENTS} clients", count.most));
     }
     without.truncate(3);
     if without.is_empty() { Ok(()) } else { Err(without.join("; ")) }
+}
+
+/// The time that a process which does not end by itself exists after its link was closed: it gets this time twice, once
+/// after the end of stdin, and once after SIGTERM.
+const STOP: Duration = Duration::from_millis(750);
+/// The number of rounds in which all callers call at the same time.
+const ROUNDS_OF_CALLS: usize = 4;
+/// The maximum time of a call: the end of one process, and a few starts on a busy machine.
+const SLOWEST: Duration = Duration::from_secs(5);
+
+fn deaf(play: &mut Play<'_>) -> Result<(), String> {
+    let stage = &mut play.stage;
+    let up = stage.upstream("up", &["--stay"])?;
+    let limits =
+        json!({ "limits": { "childStopTimeout": format!("{}ms", STOP.as_millis()), "listWait": "10s" } });
+    stage.serve(&[("up", up.by_shell("trap '' TERM;"))], &limits)?;
+    let stage = &*stage;
+    // More classes of callers than links, so that links are closed for others.
+    let classes = [
+        json!({ "sampling": {} }),
+        json!({ "elicitation": { "form": {} } }),
+        json!({ "elicitation": { "form": {}, "url": {} } }),
+        json!({ "sampling": { "tools": {} } }),
+        json!({ "sampling": {}, "elicitation": { "form": {} } }),
+        json!({ "sampling": {}, "elicitation": { "form": {}, "url": {} } }),
+    ];
+    let callers = (0..CALLERS).map(|number| stage.client(Era::STATELESS, &classes[number % classes.len()]));
+    let callers: Vec<_> = callers.collect::<Result<_, _>>()?;
+    for caller in &callers {
+        caller.names(SOON)?;
+    }
+    let read = |client: &Arc<Client>| client.call("up__read", json!({}), 3 * SOON).text().map(drop);
+    let (count, times) = stage.count_processes("fickle --stdio", || {
+        let mut times = Times::default();
+        for _ in 0..ROUNDS_OF_CALLS {
+            times.extend(side_by_side(&callers, read)?);
+        }
+        Ok::<_, String>(times)
+    });
+    let times = times?;
+    stage.log.note(&format!("few-deaf-processes: {count:?}; {times}, at most {:.1?}", times.max()));
+    if count.total <= MOST {
+        return Err(format!("{} processes in all, so none was closed for another", count.total));
+    }
+    if count.most > MOST {
+        return Err(format!("up to {} processes", count.most));
+    }
+    if times.max() > SLOWEST {
+        return Err(format!("the calls took too long: {times}, at most {:.1?}", times.max()));
+    }
+    Ok(())
 }
 
 /// The number of sessions that declare all capabilities and are used while others make calls.
@@ -77,8 +137,6 @@ const ROUNDS: usize = 3;
 /// The maximum duration of calls by clients that can be asked, as a multiple of the duration for clients that share
 /// a link.
 const TIMES: u32 = 3;
-/// The number of consecutive checks during which a process that is ending may still exist.
-const LEAVING: usize = 10;
 /// The difference below which a time is not evaluated, because it may be noise of the machine.
 const NOISE: Duration = Duration::from_millis(30);
 
@@ -87,41 +145,18 @@ fn crowded(play: &mut Play<'_>) -> Result<(), String> {
     let up = stage.upstream("up", &[])?;
     let limits = json!({ "limits": { "children": 30, "listWait": "10s" } });
     stage.serve(&[("up", up.over_stdio())], &limits)?;
-    let (over, stage) = (AtomicBool::new(false), &*stage);
-    let (counts, found) = thread::scope(|scope| {
-        let counter = scope.spawn(|| {
-            let mut counts = Vec::new();
-            while !over.load(Ordering::Relaxed) {
-                counts.push(stage.processes("fickle --stdio").len());
-                thread::sleep(LOOK);
-            }
-            counts
-        });
-        let found = bursts(stage);
-        over.store(true, Ordering::Relaxed);
-        (counter.join().unwrap_or_default(), found)
-    });
-    let most = lasting(&counts);
-    let peak = counts.iter().max().copied().unwrap_or_default();
-    let times = found?;
+    let (count, times) = stage.count_processes("fickle --stdio", || bursts(stage));
+    let times = times?;
     let is_prompt = is_prompt(&times);
     let (shared, asked) = times;
-    stage.log.note(&format!(
-        "crowded-pool: {most} processes, at moments {peak}; plain callers {shared}; askable callers {asked}"
-    ));
-    if most > MOST {
-        return Err(format!("up to {most} processes"));
+    stage.log.note(&format!("crowded-pool: {count:?}; plain callers {shared}; askable callers {asked}"));
+    if count.most > MOST {
+        return Err(format!("up to {} processes", count.most));
     }
     if !is_prompt {
         return Err(format!("plain callers took {shared}, askable ones {asked}"));
     }
     Ok(())
-}
-
-/// The maximum number of processes, without those that exist only briefly because they are ending while their
-/// successors start.
-fn lasting(counts: &[usize]) -> usize {
-    counts.windows(LEAVING).filter_map(|window| window.iter().min()).max().copied().unwrap_or(usize::MAX)
 }
 
 /// Opens all sessions, and lets clients that cannot be asked and clients that can be asked make calls in turn;

@@ -22,6 +22,10 @@ pub(super) const WORDINGS: [(&str, &str); 12] = [
     ("lost-200-32600", "200-32600"),
 ];
 
+/// The minimum number of sessions between Dragoman and the server: a shared one, and one for each client that can be
+/// asked.
+const LINKS: usize = 3;
+
 /// A scenario for each wording.
 pub(super) fn all() -> Vec<Scenario> {
     let title = "a session that is refused in this wording is opened anew, and the call is executed once";
@@ -49,6 +53,10 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
         if times != 1 {
             return Err(format!("{} was executed {times} times", called.nonce));
         }
+    }
+    let refused = up.recorded(&format!("\"refused\":\"{}\"", play.variant));
+    if refused < LINKS {
+        return Err(format!("only {refused} requests were refused in this wording"));
     }
     Ok(())
 }

@@ -2,11 +2,12 @@
 
 use super::Scenario;
 use crate::chaos::client::Era;
+use crate::chaos::client::http::{Sent, exchange};
 use crate::chaos::process::until;
 use crate::chaos::scenario::Play;
 use crate::chaos::stage::{SOON, Stage};
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub(super) const ALL: &[Scenario] = &[
     Scenario {
@@ -56,15 +57,29 @@ fn becomes(stage: &Stage<'_>, fits: fn(&Value) -> bool, what: &str) -> Result<()
 fn dead(play: &mut Play<'_>) -> Result<(), String> {
     let stage = &mut play.stage;
     let mut up = stage.started("up", &[])?;
-    stage.serve(&[("up", up.over_http())], &json!({}))?;
+    stage.serve(&[("up", up.over_http())], &json!({ "ready": "all" }))?;
     let client = stage.client(Era::NEWEST_SESSION, &json!({}))?;
     client.names(SOON)?;
     client.call("up__read", json!({}), SOON).text()?;
     becomes(stage, is_good, "a server that answers")?;
+    is_ready(stage, 200)?;
     up.kill();
     becomes(stage, is_explained, "a server that died")?;
+    is_ready(stage, 503)?;
     up.start()?;
-    becomes(stage, is_good, "a server that returned")
+    becomes(stage, is_good, "a server that returned")?;
+    is_ready(stage, 200)
+}
+
+/// Checks the status of the answer of `/ready`, which shows the same states as the status API.
+fn is_ready(stage: &Stage<'_>, status: u16) -> Result<(), String> {
+    let sent = Sent { method: "GET", path: "/ready", headers: &[], body: "" };
+    let reply = exchange(stage.address(), &sent, Instant::now() + SOON).map_err(|error| error.to_string())?;
+    if reply.status == status {
+        Ok(())
+    } else {
+        Err(format!("/ready answers {}, not {status}", reply.status))
+    }
 }
 
 fn answering(play: &mut Play<'_>) -> Result<(), String> {

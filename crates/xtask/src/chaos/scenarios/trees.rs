@@ -2,17 +2,19 @@
 
 use super::Scenario;
 use crate::chaos::client::Era;
-use crate::chaos::process::{marked, until};
+use crate::chaos::process::{marked, signal_to, until};
 use crate::chaos::scenario::Play;
 use crate::chaos::stage::SOON;
+use rustix::process::Signal;
 use serde_json::json;
+use std::thread;
 use std::time::Duration;
 
 /// A command that starts a background process without any of the server's pipes.
 const BACKGROUND: &str = "sleep 1000 </dev/null >/dev/null 2>&1 &";
 /// A command that starts a background process in its own session, without any of the server's pipes.
 const OWN_SESSION: &str = "setsid sleep 1000 </dev/null >/dev/null 2>&1 &";
-/// A shell command that makes the server ignore SIGTERM.
+/// A shell command that makes the server ignore SIGTERM. The server does not end with its stdin, either.
 const DEAF: &str = "trap '' TERM;";
 
 pub(super) const ALL: &[Scenario] = &[
@@ -58,11 +60,26 @@ const GONE: Duration = Duration::from_secs(3);
 
 fn started(play: &mut Play<'_>) -> Result<(), String> {
     let stage = &mut play.stage;
-    let up = stage.upstream("up", &[])?;
+    let up = stage.upstream("up", &["--stay"])?;
     stage.serve(&[("up", up.by_shell(play.variant))], &json!({ "limits": { "listWait": "10s" } }))?;
     let client = stage.client(Era::NEWEST_SESSION, &json!({}))?;
     client.names(SOON)?;
-    client.call("up__read", json!({}), SOON).text().map(drop)
+    client.call("up__read", json!({}), SOON).text()?;
+    if play.variant.contains("sleep") && stage.processes("sleep").is_empty() {
+        return Err("the server's helper does not run".to_owned());
+    }
+    let servers = stage.processes("fickle --stdio");
+    if servers.is_empty() {
+        return Err("the server does not run".to_owned());
+    }
+    if play.variant.contains("trap") {
+        servers.iter().for_each(|(pid, _)| signal_to(*pid, Signal::TERM));
+        thread::sleep(Duration::from_millis(300));
+        if stage.processes("fickle --stdio") != servers {
+            return Err("the server ends after SIGTERM".to_owned());
+        }
+    }
+    Ok(())
 }
 
 fn killed(play: &mut Play<'_>) -> Result<(), String> {

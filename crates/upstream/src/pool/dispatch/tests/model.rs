@@ -2,53 +2,8 @@
 
 use proptest::prelude::*;
 
+use super::happening::{Happening, happening};
 use super::*;
-
-/// One event of a random history.
-#[derive(Debug, Clone, Copy)]
-enum Happening {
-    Ask(OwnerId, u8),
-    Opens(usize, bool),
-    Begin(OwnerId),
-    End(OwnerId),
-    Release(OwnerId),
-    Bind(OwnerId, bool),
-    Lose(usize),
-    Cancel(usize),
-    Pass(u64),
-    /// Another server needs a process, so a link is closed.
-    MakeRoom,
-    /// Links that were idle for this number of milliseconds are closed.
-    Shed(u64),
-    /// An owner's call waits for its client, and its link may be given up for another owner.
-    Park(OwnerId),
-    MakeWay,
-    /// The server asks for an owner's roots during a call.
-    Personal(OwnerId),
-    /// The server's configuration changes, and every link is lost.
-    Reload,
-}
-
-fn happening() -> impl Strategy<Value = Happening> {
-    let owner = || 1..6_u64;
-    prop_oneof![
-        6 => (owner(), 0..16_u8).prop_map(|(owner, bits)| Happening::Ask(owner, bits)),
-        6 => (0..8_usize, any::<bool>()).prop_map(|(which, works)| Happening::Opens(which, works)),
-        6 => owner().prop_map(Happening::Begin),
-        6 => owner().prop_map(Happening::End),
-        2 => owner().prop_map(Happening::Release),
-        1 => (owner(), any::<bool>()).prop_map(|(owner, task)| Happening::Bind(owner, task)),
-        1 => (0..8_usize).prop_map(Happening::Lose),
-        2 => (0..8_usize).prop_map(Happening::Cancel),
-        4 => (1..3_000_u64).prop_map(Happening::Pass),
-        1 => Just(Happening::MakeRoom),
-        1 => (1..600_000_u64).prop_map(Happening::Shed),
-        2 => owner().prop_map(Happening::Park),
-        2 => Just(Happening::MakeWay),
-        1 => owner().prop_map(Happening::Personal),
-        1 => Just(Happening::Reload),
-    ]
-}
 
 /// The state of the owners, recorded independently of the pool.
 #[derive(Default)]
@@ -72,6 +27,10 @@ struct Owners {
     personal: std::collections::HashMap<SlotId, OwnerId>,
     /// The number of times that an owner lost its link because of a decision of the pool.
     moves: u64,
+    /// The processes of links that were opened; each one ends some time after its link has left the pool.
+    processes: Vec<(SlotId, Companion)>,
+    /// True if links have processes, which may take long to end.
+    has_processes: bool,
 }
 
 /// Returns a class of clients from its bits: three bits for types of questions, and one bit for the version.
@@ -132,13 +91,23 @@ impl Owners {
                     self.last.insert(owner, slot);
                     if matches!(action, Action::Open(..)) {
                         self.opening.push((slot, owner));
+                        let process = world.dispatch.companion(slot).filter(|_| self.has_processes);
+                        self.processes.extend(process.map(|process| (slot, process)));
                     }
                 }
             }
         }
         assert_eq!(world.dispatch.moves(), self.moves, "each owner that loses its link is counted");
         assert!(world.dispatch.size() <= self.rules().max);
+        assert!(self.processes.len() <= self.rules().max, "processes that are ending count");
         assert!(self.opening.len() <= self.rules().starts);
+    }
+
+    /// Ends the process of a link that has left the pool.
+    fn end_process(&mut self, world: &World, which: usize) {
+        let mut leaving = self.processes.iter().filter(|(slot, _)| !world.dispatch.slots.contains_key(slot));
+        let ended = leaving.nth(which).map(|(slot, _)| *slot);
+        self.processes.retain(|(slot, _)| Some(*slot) != ended);
     }
 
     /// Records that the pool takes this link from its owner, if the link has one.
@@ -188,6 +157,7 @@ impl Owners {
                 }
             }
             Happening::Pass(ms) => world.now += Duration::from_millis(ms),
+            Happening::Ends(which) => self.end_process(world, which),
             Happening::MakeRoom | Happening::Shed(_) | Happening::Reload => self.shrink(world, what),
             Happening::Park(_) | Happening::MakeWay | Happening::Personal(_) => self.wait(world, what),
             rest => self.end_or_lose(world, rest),
@@ -292,6 +262,9 @@ impl Owners {
         while !self.opening.is_empty() {
             self.happen(world, Happening::Opens(0, true));
         }
+        for _ in 0..self.processes.len() {
+            self.happen(world, Happening::Ends(0));
+        }
         self.happen(world, Happening::Pass(30_000));
     }
 
@@ -328,11 +301,16 @@ fn rules() -> impl Strategy<Value = PoolRules> {
 
 proptest! {
     /// Checks the rules of the pool: each link has one owner, and stays with this owner as long as promised;
-    /// everything that the owner needs was declared on the link; the limit of links holds; and nobody waits once
-    /// all calls have ended.
+    /// everything that the owner needs was declared on the link; the limit of links holds, also for processes that are
+    /// ending; and nobody waits once all calls and all processes without a link have ended.
     #[test]
-    fn any_order_of_events(rules in rules(), history in prop::collection::vec(happening(), 1..120)) {
+    fn any_order_of_events(
+        rules in rules(),
+        has_processes in any::<bool>(),
+        history in prop::collection::vec(happening(), 1..120),
+    ) {
         let (mut world, mut owners) = (World::with(rules), Owners::of(rules));
+        owners.has_processes = has_processes;
         for what in history {
             owners.happen(&mut world, what);
         }
@@ -348,18 +326,22 @@ proptest! {
     #[test]
     fn callers_share_the_links_of_a_server(
         rules in rules(),
+        has_processes in any::<bool>(),
         history in prop::collection::vec((any::<bool>(), happening()), 1..120),
     ) {
         let budget = LinkBudget::new(rules.max);
-        let mut pools = [(); 2].map(|()| (World::sharing(rules, &budget), Owners::of(rules)));
+        let mut pools = [(); 2].map(|()| {
+            (World::sharing(rules, &budget), Owners { has_processes, ..Owners::of(rules) })
+        });
         for (first, what) in history {
             let [one, two] = &mut pools;
             let (ours, theirs) = if first { (one, two) } else { (two, one) };
             ours.1.happen(&mut ours.0, what);
             theirs.0.now = ours.0.now.max(theirs.0.now);
             ours.1.make_room(&ours.0, &mut theirs.1, &mut theirs.0);
-            let together = ours.0.dispatch.size() + theirs.0.dispatch.size();
+            let together = ours.0.dispatch.size() + theirs.0.dispatch.size() + budget.leaving();
             prop_assert!(together <= rules.max);
+            prop_assert!(ours.1.processes.len() + theirs.1.processes.len() <= rules.max);
             prop_assert_eq!(budget.has_room(), together < rules.max, "{} links", together);
         }
         for _ in 0..100 {
@@ -373,6 +355,7 @@ proptest! {
         for (world, owners) in &mut pools {
             prop_assert!(owners.waiting.is_empty(), "{:?} wait for nothing", owners.waiting);
             owners.part(world);
+            owners.processes.clear();
         }
         prop_assert_eq!((0..rules.max).filter_map(|_| budget.take().map(std::mem::forget)).count(), rules.max);
     }
