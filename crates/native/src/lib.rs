@@ -54,7 +54,9 @@ pub use port::{
     Verb,
 };
 pub use rest::AnswerStyle;
-pub use server::{Answering, Mapped, NativeCall, NativeRefusal, NativeServer, SiteLogin, Soon, spoken};
+pub use server::{
+    Answering, Mapped, NativeCall, NativeRefusal, NativeServer, PendingResponse, SiteLogin, spoken,
+};
 pub use site::{Requests, SiteSettings};
 pub use tools::ToolServer;
 pub use unknown::UnknownArguments;

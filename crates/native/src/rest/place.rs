@@ -5,7 +5,7 @@ use secrecy::SecretString;
 use serde_json::Value;
 
 use super::known::AcceptedCredentials;
-use super::offered::Offered;
+use super::offered::ReportedNamespaces;
 use super::permalinks::PlainSites;
 use super::previous::PreviousContents;
 use super::unread::UnreadableKind;
@@ -111,7 +111,7 @@ pub(crate) trait RequestTargets: Send + Sync {
     }
 
     /// The record of reported namespaces, if targets are asked for them.
-    fn offered(&self) -> Option<&Offered> {
+    fn offered(&self) -> Option<&ReportedNamespaces> {
         None
     }
 

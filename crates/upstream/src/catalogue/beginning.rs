@@ -53,7 +53,7 @@ mod tests {
     use std::time::Duration;
 
     use config::{Lookup, load};
-    use engine::catalogue::{Absence, Gather, GatherLimits, UpstreamCatalogue, UpstreamId};
+    use engine::catalogue::{Gather, GatherLimits, UpstreamAbsence, UpstreamCatalogue, UpstreamId};
     use engine::{Snapshot, principal::Principal};
     use proto::era::{ServerHello, V2025_11_25};
     use proto::rpc::{Frame, FrameLimits};
@@ -112,7 +112,7 @@ mod tests {
         let stored = |lifecycle: &LifecycleLists| keep(lifecycle, unconfirmed(&lists()));
         let refused = |lifecycle: &LifecycleLists| {
             known(lifecycle);
-            lifecycle.miss(Absence { reason: "401".to_owned(), retry: true });
+            lifecycle.miss(UpstreamAbsence { reason: "401".to_owned(), retry: true });
         };
         let shown = |keys: &str, prepare: &dyn Fn(&LifecycleLists)| match begun(keys, prepare) {
             (Some(lists), true) => {

@@ -8,9 +8,9 @@ use http::HeaderValue;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::fetcher::{FetchRules, OAuthFetcher};
 use super::form::encoded;
 use super::metadata::Service;
-use super::outside::{FetchRules, Outside};
 use super::secret::Secret;
 
 /// The method by which a client authenticates.
@@ -133,7 +133,7 @@ pub(super) fn document(url: &str, redirect: &str, home: &str) -> String {
 /// # Errors
 /// Returns the reason why registration failed, and what to do.
 pub(super) async fn register(
-    outside: &Outside,
+    outside: &OAuthFetcher,
     service: &Service,
     redirect: &str,
     way: FetchRules<'_>,

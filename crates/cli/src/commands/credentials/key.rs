@@ -31,7 +31,7 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// Create a key and print it; it is never shown again
-    New(New),
+    New(NewKeyOptions),
     /// List the API keys
     List {
         #[command(flatten)]
@@ -48,7 +48,7 @@ enum Command {
 }
 
 #[derive(Debug, clap::Args)]
-struct New {
+struct NewKeyOptions {
     /// The name of the key's user; must be unique among the keys in use
     #[arg(value_name = "NAME")]
     name: String,
@@ -71,7 +71,7 @@ pub(crate) fn run(args: Args, global: &Global, console: &Console) -> Result<(), 
     }
 }
 
-fn new(args: New, global: &Global, console: &Console) -> Result<(), Failure> {
+fn new(args: NewKeyOptions, global: &Global, console: &Console) -> Result<(), Failure> {
     let StateFolder { folder, config, .. } = args.place.find(global, console)?;
     let now = moment::now();
     let expires = args.expires.map(|written| written.after(now));

@@ -14,7 +14,8 @@ use crate::callers::rates::{RateOrOff, RequestRate};
 use crate::reading::reader::Reader;
 use crate::reading::rows::section;
 use crate::reading::spellings::{
-    Afresh, Flag, Mapping, Maybe, Parsed, Secret, Sections, Sound, Spelt, Time, texts,
+    CheckedText, Flag, Mapping, Optional, Parsed, ReplacedSection, Secret, Sections, SpellingWithSchema,
+    Time, texts,
 };
 use crate::syntax::parse::{Entry, Node};
 use crate::values::check::{is_readable_on_the_way, site_url, word};
@@ -53,7 +54,7 @@ section! {
         "users" users: IndexMap<String, Text> = users();
         /// Accepts user names with application passwords, sent with HTTP's Basic scheme. A WordPress site checks the
         /// passwords.
-        "site" site: Option<SiteCheck> = Maybe(Afresh), see "[below](#who-may-call)";
+        "site" site: Option<SiteCheck> = Optional(ReplacedSection), see "[below](#who-may-call)";
         /// Lets people sign in with their account at a WordPress site, for clients that cannot send headers: `wordpress`,
         /// or a mapping.
         "login" login: Option<Login> = OrWordPress, absent "off", see "[sign-in.md](sign-in.md)";
@@ -67,7 +68,7 @@ section! {
         };
         /// Tells clients where to get a token, by describing this gateway as an OAuth protected resource (RFC 9728). The
         /// authorization servers are the issuers in `jwt`.
-        "oauth" oauth: Option<OAuth> = Maybe(Afresh), see "[below](#who-may-call)";
+        "oauth" oauth: Option<OAuth> = Optional(ReplacedSection), see "[below](#who-may-call)";
         /// The number of wrong passwords that one client address may try within a period. Attempts above this number are
         /// refused for a while, except attempts with passwords that were accepted before. `false` sets no limit.
         "failures" failures: Option<RequestRate> = RateOrOff,
@@ -85,11 +86,14 @@ impl Auth {
 }
 
 /// The spelling of users: names with hashes of passwords.
-pub(crate) fn users() -> Mapping<String, Spelt<Secret>> {
+pub(crate) fn users() -> Mapping<String, SpellingWithSchema<Secret>> {
     Mapping {
         what: "a mapping of password hashes by name",
         key: user,
-        value: Spelt { spelling: Secret("an argon2id hash as a string", password_hash), schema: hash_schema },
+        value: SpellingWithSchema {
+            spelling: Secret("an argon2id hash as a string", password_hash),
+            schema: hash_schema,
+        },
     }
 }
 
@@ -134,7 +138,7 @@ section! {
         }
     } [
         /// The site's address: `https://example.com`.
-        "url" url: Text = Sound("a string", site_url), default Text::plain(""), needed "url: https://example.com";
+        "url" url: Text = CheckedText("a string", site_url), default Text::plain(""), needed "url: https://example.com";
         /// The capability that a user must have on the site.
         "capability" capability: String = Parsed("a capability's name", |name| word(name.expose())),
             default "manage_options".to_owned();
@@ -154,7 +158,7 @@ section! {
         }
     } [
         /// The URL of this gateway, as clients use it and as tokens contain it in `aud`: `https://mcp.example.com/mcp`.
-        "resource" resource: Text = Sound("a string", safe_name), default Text::plain(""),
+        "resource" resource: Text = CheckedText("a string", safe_name), default Text::plain(""),
             needed "resource: https://mcp.example.com/mcp";
         /// The scopes that clients request.
         "scopes" scopes: Vec<String> = texts(scope),
