@@ -162,7 +162,7 @@ fn shared(outcome: Result<(), String>, pair: &TokenPair) -> Reply {
     }
 }
 
-/// Returns the answer if the gateways cannot agree on a sign-in.
+/// Returns the answer for the case that the gateways cannot agree on the state of a sign-in.
 fn not_shared(why: &str) -> Reply {
     tracing::warn!("tokens are not issued, because the gateways of the cluster cannot share them: {why}");
     response::unavailable()

@@ -126,7 +126,7 @@ fn sign_in(reader: &mut Reader<'_>, said: &Entry, login: &Login, config: &Config
     let (own, others): (Vec<_>, Vec<_>) =
         config.mcp_servers.iter().partition(|(_, server)| is_for_them(server));
     if own.is_empty() {
-        let help = "add it to a server for sites: site: { login: true }";
+        let help = "set `login` for a server that works on a site: site: { login: true }";
         reader.note(&said.key_at, "no server uses the account with which people sign in", help);
     }
     let names_them =

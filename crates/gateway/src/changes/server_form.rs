@@ -137,7 +137,9 @@ fn only(config: &Object, keys: &[&str]) -> Result<(), Refusal> {
     match config.keys().find(|key| !keys.contains(&key.as_str())) {
         Some(key) => {
             let known = keys.join(", ");
-            Err(Refusal::config(format!("`config` has no {key:?} for this type; known keys are {known}")))
+            Err(Refusal::config(format!(
+                "`config` has the unknown key {key:?} for this type; the known keys are {known}"
+            )))
         }
         None => Ok(()),
     }

@@ -139,7 +139,7 @@ impl SessionsFile {
                 change(Some(row.get())).map(|changed| row.insert(changed));
             }
             Entry::Vacant(_) if is_full => {
-                return tracing::debug!("a session is not stored: too many are waiting to be written");
+                return tracing::debug!("a session was not stored: too many are waiting to be written");
             }
             Entry::Vacant(row) => {
                 change(None).map(|changed| row.insert(changed));

@@ -170,7 +170,7 @@ fn refuse_unused(serving: &Serving) -> Result<(), BoxError> {
     match serving.unused().first() {
         None => Ok(()),
         Some(address) => Err(format!(
-            "the service manager passed a socket at {address}, which `listen` does not name; write listen: {address}, or change the socket unit"
+            "the service manager passed a socket at {address}, but `listen` does not contain this address; write listen: {address}, or change the socket unit"
         )
         .into()),
     }

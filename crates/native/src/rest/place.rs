@@ -115,7 +115,7 @@ pub(crate) trait RequestTargets: Send + Sync {
         None
     }
 
-    /// The new address of a URL of `base` at a target with these namespaces, if the address differs.
+    /// The address to which a URL of `base` has moved at a target with these namespaces; `None` if the URL has not moved.
     fn moved(&self, _base: &str, _namespaces: &[String], _url: &str) -> Option<String> {
         None
     }

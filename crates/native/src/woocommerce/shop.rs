@@ -44,7 +44,7 @@ const LISTED: &[ToolRow] = rows! {
         get "/reports/orders/totals" => TOTALS;
     "woo_get_product_totals", "Count products by type", "Returns the number of products of each type.", [];
         get "/reports/products/totals" => TOTALS;
-    "woo_get_customer_totals", "Count customers", "Returns the numbers of paying and of other customers.", [];
+    "woo_get_customer_totals", "Count customers", "Returns the number of paying customers and the number of other customers.", [];
         get "/reports/customers/totals" => TOTALS;
     "woo_get_coupon_totals", "Count coupons by kind", "Returns the number of coupons of each kind.", [];
         get "/reports/coupons/totals" => TOTALS;

@@ -178,7 +178,7 @@ impl Supervisor {
         if free { Ok(Slot(self.0.count.clone())) } else { Err(SpawnError::TooMany { max }) }
     }
 
-    /// Returns the channel to the thread, which is started on first use.
+    /// Returns the channel to the thread. The first use starts the thread.
     fn thread(&self) -> io::Result<mpsc::UnboundedSender<Launch>> {
         let mut launches = self.0.launches.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sender) = &*launches {

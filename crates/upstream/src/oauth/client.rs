@@ -1,4 +1,4 @@
-//! Dragoman's client at an authorization server, which is configured or registered (RFC 7591), and the client's
+//! Dragoman's client at an authorization server (configured, or registered as in RFC 7591), and the client's
 //! authentication (RFC 6749, 2.3). This module must not know tokens.
 
 use base64::Engine as _;

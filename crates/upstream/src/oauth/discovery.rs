@@ -122,7 +122,7 @@ async fn fetch(outside: &OAuthFetcher, place: &str, way: FetchRules<'_>) -> Resu
     let place: Uri = place.parse().map_err(|_| "the address of the metadata is not a URL".to_owned())?;
     let answer = outside.get(&place, way).await?;
     if answer.status != StatusCode::OK {
-        return Err(format!("the answer was HTTP {}", answer.status.as_u16()));
+        return Err(format!("the response has the status HTTP {}", answer.status.as_u16()));
     }
     Ok(answer.body)
 }

@@ -82,7 +82,7 @@ pub(crate) fn run(mut args: Args, global: &Global, console: &Console) -> Result<
             }
             let name = words.remove(0);
             if whole.is_some() && !words.is_empty() {
-                let message = format!("{:?} is given together with arguments as JSON", words.join(" "));
+                let message = format!("{:?} cannot be combined with arguments as JSON", words.join(" "));
                 return Err(Failure::usage(message)
                     .help("pass the arguments either as JSON or as key=value, not both"));
             }

@@ -159,7 +159,7 @@ fn revoke(which: &str, state: &StateFolder, console: &Console) -> Result<(), Fai
 /// Returns the error for a key that stays valid, because its revocation cannot be stored.
 fn not_revoked(error: &store::Error) -> Failure {
     let help = format!("the key is still valid: {}, and revoke it again", error.help());
-    Failure::new(format!("the key is not revoked: {error}")).help(help)
+    Failure::new(format!("the key was not revoked: {error}")).help(help)
 }
 
 /// Returns the error for an unknown key. The text may be a mistyped key, so the message repeats only the part that may

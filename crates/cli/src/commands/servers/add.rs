@@ -248,7 +248,7 @@ impl Args {
         let mut entry = Map::new();
         if let Some(url) = &self.url {
             if !url.contains("://") && !url.contains("${") {
-                let help = format!("write it with its scheme: http://{url}; a command follows `--`");
+                let help = format!("write the scheme: http://{url}; or write `--` before a command");
                 return Err(Failure::usage(format!("{url:?} is not a URL")).help(help));
             }
             if let Some(transport) = self.transport {

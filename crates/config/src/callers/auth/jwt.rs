@@ -22,7 +22,7 @@ section! {
             needed "issuer: https://id.example.com";
         /// The URL of the issuer's public keys (a JWK set).
         "jwks" jwks: Option<Text> = Optional(CheckedText("a URL", safe_url)), absent "found through the issuer's metadata";
-        /// The required value of `aud`, or a list of values, one of which is enough.
+        /// The required value of `aud`, or a list of values; one matching value is enough.
         "audience" audience: Vec<Text> =
             Values { what: "a string, or a list of strings", item: CheckedText("a string", audience), some: true },
             absent "`oauth.resource`; `audience` is required if `oauth.resource` is not set";

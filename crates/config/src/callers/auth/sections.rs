@@ -47,7 +47,7 @@ section! {
         /// One token for all callers, sent as `Authorization: Bearer …`: a string, or `{ token, optional }`. With
         /// `optional: true`, no token is required while the configured token is empty or its variable is unset.
         "bearer" bearer: Option<Bearer> = BearerToken;
-        /// Accepts the API keys that `dragoman key new` creates. Clients send a key like the token of `bearer`.
+        /// Accepts the API keys that `dragoman key new` creates. Clients send a key in the same way as the token of `bearer`.
         "keys" keys: bool = Flag, see "[keys.md](keys.md)";
         /// The users of HTTP's Basic scheme: names with argon2id hashes of passwords, never the passwords themselves. To
         /// generate a hash: `echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e`.
@@ -58,7 +58,7 @@ section! {
         /// Lets people sign in with their account at a WordPress site, for clients that cannot send headers: `wordpress`,
         /// or a mapping.
         "login" login: Option<Login> = OrWordPress, absent "off", see "[sign-in.md](sign-in.md)";
-        /// An issuer of signed tokens (JWT), or a list of issuers. Clients send such a token like the token of `bearer`.
+        /// An issuer of signed tokens (JWT), or a list of issuers. Clients send such a token in the same way as the token of `bearer`.
         "jwt" jwt: Vec<Jwt> = Sections {
             what: "a mapping with `issuer`, or a list of such mappings",
             items: "issuers",

@@ -43,7 +43,7 @@ async fn keys_at(
     let get = GetRequest { url: &place, authorization: None, cap: LONGEST, within };
     let answer = web.get(get).await.map_err(|error| error.to_string())?;
     if answer.status != StatusCode::OK {
-        return Err(format!("the answer was HTTP {}", answer.status.as_u16()));
+        return Err(format!("the response has the status HTTP {}", answer.status.as_u16()));
     }
     let metadata: Metadata = serde_json::from_slice(&answer.body)
         .map_err(|_| "the metadata has no `issuer` or no `jwks_uri`".to_owned())?;
