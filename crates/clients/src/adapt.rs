@@ -7,7 +7,7 @@ use crate::foreign_entry::ForeignEntry;
 use crate::variables;
 
 /// Converts an entry into one that Dragoman reads. The error is the reason why the server cannot be imported.
-pub(crate) type Adapt = fn(&mut ForeignEntry<'_>) -> Result<(), String>;
+pub(crate) type EntryConverter = fn(&mut ForeignEntry<'_>) -> Result<(), String>;
 
 /// Keys without a meaning for Dragoman. They concern only the client's own user interface.
 const IGNORED: &[&str] = &[

@@ -1,7 +1,7 @@
 //! The clients whose settings Dragoman can read and write, as rows. Sources: the clients' documentation, as of November 2026. This module must
 //! not know how a text is read.
 
-use crate::adapt::{self, Adapt};
+use crate::adapt::{self, EntryConverter};
 
 /// A program that uses MCP servers, and keeps them in a settings file.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct ClientApp {
     /// The way in which the client takes an API key from a variable.
     pub key: KeyReference,
     /// Turns one of the client's entries into one that Dragoman reads.
-    pub(crate) adapt: Adapt,
+    pub(crate) adapt: EntryConverter,
     /// The instruction that tells the user how to make the client read the file again.
     pub reload: &'static str,
 }

@@ -1,4 +1,4 @@
-//! Detects that this process stood still for seconds (SIGSTOP, a suspended container), while the other replicas went on without it.
+//! Detects that this process was suspended for seconds (SIGSTOP, a suspended container) while the other replicas continued without it.
 //! Until the replica has compared its data with the store, requests wait for a moment, so that none is answered with what was valid
 //! before: a revoked key, an ended session. This module must not know what is compared.
 
@@ -8,20 +8,20 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
-/// The interval of the process's signs of life.
+/// The interval of the process's heartbeats.
 const PULSE: Duration = Duration::from_millis(250);
 
-/// The time without a sign of life after which the process counts as having stood still. A busy machine delays a sign of life by less.
+/// The time without a heartbeat after which the process counts as having been suspended. A busy machine delays a heartbeat by less.
 const STOOD: Duration = Duration::from_secs(2);
 
 /// The maximum time for which requests wait after a standstill. After that, the replica continues with its own data, as it does
 /// whenever the store is unavailable.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The signs of life of this process.
+/// The heartbeats of this process.
 pub(crate) struct Standstill {
     start: Instant,
-    /// The time of the last sign of life, in milliseconds after `start`.
+    /// The time of the last heartbeat, in milliseconds after `start`.
     alive_ms: AtomicU64,
     /// The time at which the last standstill was noticed, in milliseconds after `start`.
     noticed_ms: AtomicU64,
@@ -48,7 +48,7 @@ impl Standstill {
     }
 
     /// Returns true if the replica's data can be relied on. Each request asks, so that the first one after a standstill waits, too,
-    /// even if it comes before the next sign of life.
+    /// even if it comes before the next heartbeat.
     pub(crate) fn is_current(&self, now: Instant) -> bool {
         let now = self.ms(now);
         if now.saturating_sub(self.alive_ms.load(Ordering::Acquire)) >= millis(STOOD) {
@@ -98,7 +98,7 @@ impl Standstill {
         }
     }
 
-    /// Gives signs of life until the `Cluster` is dropped.
+    /// Records heartbeats until the `Cluster` is dropped.
     pub(crate) async fn live(&self) {
         let mut ticks = interval(PULSE);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -39,7 +39,9 @@ mod serving;
 mod syntax;
 mod values;
 
-pub use callers::access::{AccessRule, AnnotationHint, Effect, Scheme, ValuePath, When, Who};
+pub use callers::access::{
+    AccessRule, AnnotationHint, CallerSelection, Effect, RuleConditions, Scheme, ValuePath,
+};
 pub use callers::auth::{Algorithm, Auth, Bearer, Jwt, Login, OAuth, SiteCheck};
 pub use callers::rates::{RateLimit, RateMethods, RatePer, RequestRate, WithoutStore};
 pub use callers::trusted_proxies::{MAX_HOPS, TrustedProxies};
@@ -47,7 +49,7 @@ pub use dialects::dialect_rows;
 pub use document::effective::{Effective, yaml_of};
 pub use document::load::{Loaded, load, load_knowing, load_over};
 pub use document::model::{Config, DEFAULT_LISTEN};
-pub use document::names::{Offered, Offers};
+pub use document::names::{EmbeddedItems, Offers};
 pub use document::schema::schema_json;
 pub use document::tables::key_tables;
 pub use file_edit::{

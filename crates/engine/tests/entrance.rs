@@ -189,10 +189,10 @@ proptest! {
 /// Valid input is accepted: otherwise the properties would also hold for a parser that rejects everything.
 #[test]
 fn what_is_right_is_accepted() {
-    use engine::credential::claims::{Expected, check};
+    use engine::credential::claims::{TokenRequirements, check};
     let right = json!({ "aud": [credentials::AUDIENCE], "exp": 1_700_000_100, "sub": "ann", "scope": "mcp" });
     let audiences = [credentials::AUDIENCE.into()];
-    let expected = Expected { audiences: &audiences, skew: 0, now: 1_700_000_000 };
+    let expected = TokenRequirements { audiences: &audiences, skew: 0, now: 1_700_000_000 };
     assert_eq!(&*check(right.as_object().unwrap(), &expected).unwrap().subject, "ann");
     let known = engine::access::Hosts::new(true, &[], &[]);
     assert!(

@@ -51,7 +51,7 @@ pub(crate) struct CodeProof<'a> {
 
 /// The outcome of an exchange.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Exchanged {
+pub(crate) enum ExchangeOutcome {
     /// The grant of the code, and the profiles for which the grant's tokens are valid.
     Grant(String, Option<ProfileNames>),
     /// The code was used before. Somebody else also has it, so the grant has to end.
@@ -93,13 +93,15 @@ impl Codes {
 
     /// Exchanges a code. A code can be exchanged only once, even if the proof is wrong, so somebody who has the
     /// code but not the proof gets only one attempt.
-    pub(crate) fn exchange(&mut self, proof: CodeProof<'_>) -> Exchanged {
-        let Some(code) = self.0.get_mut(&random::digest_of(proof.code)) else { return Exchanged::Invalid };
+    pub(crate) fn exchange(&mut self, proof: CodeProof<'_>) -> ExchangeOutcome {
+        let Some(code) = self.0.get_mut(&random::digest_of(proof.code)) else {
+            return ExchangeOutcome::Invalid;
+        };
         if code.client != proof.client {
-            return Exchanged::Invalid;
+            return ExchangeOutcome::Invalid;
         }
         if std::mem::replace(&mut code.is_spent, true) {
-            return Exchanged::Twice(code.grant.clone());
+            return ExchangeOutcome::Twice(code.grant.clone());
         }
         let is_proven = Instant::now() < code.made + LIFE
             && proof.redirect_uri.is_none_or(|uri| uri == code.redirect_uri)
@@ -109,9 +111,9 @@ impl Codes {
                 &random::challenge_of(proof.verifier),
             );
         if is_proven {
-            Exchanged::Grant(code.grant.clone(), code.profiles.clone())
+            ExchangeOutcome::Grant(code.grant.clone(), code.profiles.clone())
         } else {
-            Exchanged::Invalid
+            ExchangeOutcome::Invalid
         }
     }
 }
@@ -140,12 +142,12 @@ mod tests {
     async fn a_code_is_exchanged_once() {
         let mut codes = Codes::default();
         let code = made(&mut codes);
-        assert_eq!(codes.exchange(proof(&code)), Exchanged::Grant("g".to_owned(), None));
-        assert_eq!(codes.exchange(proof(&code)), Exchanged::Twice("g".to_owned()));
-        assert_eq!(codes.exchange(proof("other")), Exchanged::Invalid);
+        assert_eq!(codes.exchange(proof(&code)), ExchangeOutcome::Grant("g".to_owned(), None));
+        assert_eq!(codes.exchange(proof(&code)), ExchangeOutcome::Twice("g".to_owned()));
+        assert_eq!(codes.exchange(proof("other")), ExchangeOutcome::Invalid);
         let late = made(&mut codes);
         tokio::time::advance(LIFE).await;
-        assert_eq!(codes.exchange(proof(&late)), Exchanged::Invalid);
+        assert_eq!(codes.exchange(proof(&late)), ExchangeOutcome::Invalid);
     }
 
     #[tokio::test(start_paused = true)]
@@ -158,14 +160,14 @@ mod tests {
             CodeProof { redirect_uri: Some("https://b.example/"), ..proof("") },
         ] {
             let code = made(&mut codes);
-            assert_eq!(codes.exchange(CodeProof { code: &code, ..wrong }), Exchanged::Invalid);
+            assert_eq!(codes.exchange(CodeProof { code: &code, ..wrong }), ExchangeOutcome::Invalid);
         }
         let code = made(&mut codes);
-        assert_eq!(codes.exchange(CodeProof { client: "d", ..proof(&code) }), Exchanged::Invalid);
+        assert_eq!(codes.exchange(CodeProof { client: "d", ..proof(&code) }), ExchangeOutcome::Invalid);
         let without = CodeProof { redirect_uri: None, ..proof(&code) };
         assert_eq!(
             codes.exchange(without),
-            Exchanged::Grant("g".to_owned(), None),
+            ExchangeOutcome::Grant("g".to_owned(), None),
             "another client spends no code"
         );
     }

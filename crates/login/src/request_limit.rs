@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use config::{RateLimit, RateMethods, RatePer, RequestRate, address_block};
-use engine::rate::{Entering, Limiter};
+use engine::rate::{Limiter, UnknownCaller};
 use tokio::time::Instant;
 
 use crate::random::{self, NoEntropy};
@@ -43,7 +43,7 @@ impl RequestLimit {
     /// Returns the time after which to try again if there were too many.
     pub(crate) fn count(&self, address: IpAddr) -> Result<(), Duration> {
         let address = Some(address_block(address, IPV6_BITS));
-        let entering = Entering { nobody: "", address, connection: None, profile: "" };
+        let entering = UnknownCaller { nobody: "", address, connection: None, profile: "" };
         let counted = self.limiter.enter(&entering, self.start.elapsed());
         counted.map_err(|verdict| verdict.retry_after)
     }

@@ -201,7 +201,7 @@ pub(crate) async fn finish(server: &AuthorizationServer, entry: &str, browser: B
     let request = &attempt.request;
     let code = match begun(server, request, &returned, browser.now_ms).await {
         Ok(code) => code,
-        Err(NotBegun { why, password_id }) => {
+        Err(MissingGrant { why, password_id }) => {
             server.discard(returned, password_id.as_deref()).await;
             let Some(why) = why else { return response::unavailable() };
             let error =
@@ -215,7 +215,7 @@ pub(crate) async fn finish(server: &AuthorizationServer, entry: &str, browser: B
 }
 
 /// The reason why a sign-in has no grant.
-struct NotBegun {
+struct MissingGrant {
     /// The reason, for the person; `None` if the person can only try again.
     why: Option<String>,
     /// The id of the password at the site, if it is known.
@@ -229,11 +229,11 @@ async fn begun(
     request: &AuthorizationRequest,
     returned: &ReturnedAccount,
     now_ms: u64,
-) -> Result<Option<SecretString>, NotBegun> {
+) -> Result<Option<SecretString>, MissingGrant> {
     let site = returned.site.as_str();
     let account = returned.account();
     let reach = server.reach(site);
-    let refused = |why: &str| NotBegun { why: Some(why.to_owned()), password_id: None };
+    let refused = |why: &str| MissingGrant { why: Some(why.to_owned()), password_id: None };
     let confirmed = match reach.confirm(account, &server.settings.capability).await {
         Ok(user) => user,
         Err(NotConfirmed::Rejected | NotConfirmed::Ignored) => {
@@ -247,7 +247,7 @@ async fn begun(
         }
     };
     let password_id = reach.password_id(account).await;
-    let not_begun = |why: Option<String>| NotBegun { why, password_id: password_id.clone() };
+    let not_begun = |why: Option<String>| MissingGrant { why, password_id: password_id.clone() };
     let id = random::name().map_err(|_| not_begun(None))?;
     let new = (id.as_str(), request, confirmed.name.as_str());
     match stored(server, new, (site, account), password_id.clone(), now_ms).await {

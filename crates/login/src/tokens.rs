@@ -8,7 +8,7 @@ use store::grants::{FoundToken, NewToken, ProfileNames, TokenUse};
 
 use crate::AuthorizationServer;
 use crate::authorization_request::{RequestParameters, ReturnedError};
-use crate::codes::{CodeProof, Exchanged};
+use crate::codes::{CodeProof, ExchangeOutcome};
 use crate::metadata::SCOPE;
 use crate::random;
 use crate::resource::{RequestedResources, ResourceAt};
@@ -68,13 +68,13 @@ async fn for_code(
     let proof = CodeProof { code, client, redirect_uri: parameters.get("redirect_uri"), verifier };
     let exchanged = server.codes.lock().exchange(proof);
     let (grant, granted) = match exchanged {
-        Exchanged::Grant(grant, profiles) => (grant, profiles),
-        Exchanged::Twice(grant) => {
+        ExchangeOutcome::Grant(grant, profiles) => (grant, profiles),
+        ExchangeOutcome::Twice(grant) => {
             tracing::warn!(grant, client, "an authorization code was used twice, so its sign-in has ended");
             let _ = server.end(&grant, now_ms).await;
             return bad("invalid_grant", "this code was used before");
         }
-        Exchanged::Invalid => return bad("invalid_grant", "this code is not valid"),
+        ExchangeOutcome::Invalid => return bad("invalid_grant", "this code is not valid"),
     };
     let profiles = match resources.within(granted.as_ref()) {
         Ok(profiles) => profiles,
@@ -162,7 +162,7 @@ fn shared(outcome: Result<(), String>, pair: &TokenPair) -> Reply {
     }
 }
 
-/// Returns the answer if the gateways cannot agree on a sign-in.
+/// Returns the answer for the case that the gateways cannot agree on the state of a sign-in.
 fn not_shared(why: &str) -> Reply {
     tracing::warn!("tokens are not issued, because the gateways of the cluster cannot share them: {why}");
     response::unavailable()

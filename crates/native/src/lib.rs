@@ -24,7 +24,7 @@
 //! | `discover` | tools for APIs of a site that have no tools of their own |
 //! | [`community`] | tools for BuddyBoss and BuddyPress |
 //! | [`woocommerce`] | tools for shops with WooCommerce |
-//! | [`heritage`] | encyclopaedias and registers of cultural heritage in Norway |
+//! | [`heritage`] | encyclopedias and registers of cultural heritage in Norway |
 
 mod arguments;
 pub mod community;
@@ -54,7 +54,9 @@ pub use port::{
     Verb,
 };
 pub use rest::AnswerStyle;
-pub use server::{Answering, Mapped, NativeCall, NativeRefusal, NativeServer, SiteLogin, Soon, spoken};
+pub use server::{
+    Answering, Mapped, NativeCall, NativeRefusal, NativeServer, PendingResponse, SiteLogin, spoken,
+};
 pub use site::{Requests, SiteSettings};
 pub use tools::ToolServer;
 pub use unknown::UnknownArguments;

@@ -63,11 +63,11 @@ pub enum Answering {
     /// The response is ready.
     Ready(Bytes),
     /// The response is pending. The caller decides how long to wait; dropping the future cancels the request.
-    Soon(Soon),
+    Soon(PendingResponse),
 }
 
 /// A response that depends on other services.
-pub type Soon = Pin<Box<dyn Future<Output = Bytes> + Send>>;
+pub type PendingResponse = Pin<Box<dyn Future<Output = Bytes> + Send>>;
 
 impl Answering {
     /// Waits for the response and returns its bytes.

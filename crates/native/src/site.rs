@@ -15,9 +15,9 @@ use crate::port::{HttpResponse, Verb};
 use crate::references::REFERENCES;
 use crate::refusal::{answered_failure, clipped, said};
 use crate::rest::{
-    ADDRESS_NOT_ALLOWED, AcceptedCredentials, AnswerStyle, ApiProbe, CONTENT_NAMES, EntryCheck, Offered,
-    PlainSites, PreviousContents, PreviousNames, Reference, RequestLimits, RequestTarget, RequestTargets,
-    UnreadableKind, VisitorCheck, VisitorVerdicts, base_url, is_listed, json, port_of,
+    ADDRESS_NOT_ALLOWED, AcceptedCredentials, AnswerStyle, ApiProbe, CONTENT_NAMES, EntryCheck, PlainSites,
+    PreviousContents, PreviousNames, Reference, ReportedNamespaces, RequestLimits, RequestTarget,
+    RequestTargets, UnreadableKind, VisitorCheck, VisitorVerdicts, base_url, is_listed, json, port_of,
 };
 use crate::roleless;
 use crate::server::{Mapped, SiteLogin};
@@ -137,7 +137,7 @@ pub(crate) struct WordPressSite {
     images: String,
     apis: &'static [Api],
     known: AcceptedCredentials,
-    offered: Offered,
+    offered: ReportedNamespaces,
     visitors: VisitorVerdicts,
     plain: PlainSites,
     previous: PreviousContents,
@@ -161,7 +161,7 @@ impl WordPressSite {
             images,
             apis,
             known: AcceptedCredentials::default(),
-            offered: Offered::default(),
+            offered: ReportedNamespaces::default(),
             visitors: VisitorVerdicts::default(),
             plain: PlainSites::default(),
             previous: PreviousContents::new(&CONTENT_NAMES),
@@ -354,7 +354,7 @@ impl RequestTargets for WordPressSite {
         hints::redirected(from, to)
     }
 
-    fn offered(&self) -> Option<&Offered> {
+    fn offered(&self) -> Option<&ReportedNamespaces> {
         Some(&self.offered)
     }
 

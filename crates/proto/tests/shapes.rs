@@ -5,7 +5,7 @@
 
 use bytes::Bytes;
 use dragoman_proto::bridge::shape::{
-    Listed, Own, answer, client_notification, error, item, notification, params, question, result,
+    GatewayIdentity, Listed, answer, client_notification, error, item, notification, params, question, result,
 };
 use dragoman_proto::era::{ERAS, Era};
 use dragoman_proto::json::{MAX_DEPTH, Scanner};
@@ -207,7 +207,7 @@ fn bytes(text: &str) -> Bytes {
 
 /// The results of everything that can be done to this text, each with the name of the operation.
 fn everything(text: &Bytes, from: &Era, to: &Era) -> Vec<(String, Bytes)> {
-    let own = Own { server_info: "{\"name\":\"g\"}" };
+    let own = GatewayIdentity { server_info: "{\"name\":\"g\"}" };
     let mut out = Vec::new();
     for method in METHODS {
         let got = result(method, text, from, to, &own).ok();
@@ -304,7 +304,7 @@ proptest! {
 
     #[test]
     fn results_keep_what_nobody_knows(given in some_result(), from in era(), to in era()) {
-        let own = Own { server_info: "{}" };
+        let own = GatewayIdentity { server_info: "{}" };
         for method in METHODS {
             let got = result(method, &bytes(&given), from, to, &own).unwrap();
             // In the first version, the other members of a list of resources belong to the list that was
@@ -361,7 +361,7 @@ proptest! {
     #[test]
     fn what_was_told_in_another_way_is_told_to_all(given in some_result(), from in era(), to in era()) {
         // Once data has the form of an era, translating it to that era again changes nothing.
-        let own = Own { server_info: "{}" };
+        let own = GatewayIdentity { server_info: "{}" };
         for method in ["tools/call", "prompts/get", "resources/read"] {
             if to.typed_results || from == to {
                 continue;
@@ -376,7 +376,7 @@ proptest! {
 /// The cost of a hostile result must not grow with the square of its size: that would take minutes here.
 #[test]
 fn many_blocks_cost_no_more_than_their_size() {
-    let own = Own { server_info: "{}" };
+    let own = GatewayIdentity { server_info: "{}" };
     let block = "{\"type\":\"text\",\"text\":\"{}\"},{\"type\":\"audio\",\"data\":\"AAAA\"},";
     let blocks = format!("[{}{{}}]", block.repeat(3_000));
     let deep = "{\"a\":".repeat(100) + "\"\\\"\"" + &"}".repeat(100);

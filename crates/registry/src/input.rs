@@ -6,7 +6,7 @@ use super::offer::Variable;
 
 /// A value of an entry, with the variables that the user sets.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Filled {
+pub(crate) struct FilledValue {
     pieces: Vec<Piece>,
     pub(crate) variables: Vec<Variable>,
 }
@@ -20,7 +20,7 @@ enum Piece {
     Variable(String),
 }
 
-impl Filled {
+impl FilledValue {
     fn of_text(text: String) -> Self {
         Self { pieces: vec![Piece::Text(text)], variables: Vec::new() }
     }
@@ -49,13 +49,13 @@ impl Filled {
 /// The value of an input (`value`, `default`, `isRequired`, `isSecret`, `variables`); `None` if it is optional and
 /// has no value. `name` is the variable for a value that the user gives; `prefix` precedes the names of variables
 /// inside a template.
-pub(crate) fn filled(input: &Value, name: &str, prefix: &str) -> Option<Filled> {
+pub(crate) fn filled(input: &Value, name: &str, prefix: &str) -> Option<FilledValue> {
     if let Some(template) = input["value"].as_str().filter(|text| !text.is_empty()) {
         return Some(template_filled(template, &input["variables"], prefix));
     }
     let is_secret = input["isSecret"].as_bool().unwrap_or_default();
     match text_of(&input["default"]) {
-        Some(default) if !is_secret => Some(Filled::of_text(default)),
+        Some(default) if !is_secret => Some(FilledValue::of_text(default)),
         _ if input["isRequired"].as_bool().unwrap_or_default() => Some(asked(input, name)),
         _ => None,
     }
@@ -63,13 +63,13 @@ pub(crate) fn filled(input: &Value, name: &str, prefix: &str) -> Option<Filled> 
 
 /// The value of a template. Each `{name}` in it stands for a variable of the document; a name that the document
 /// does not describe is part of the text.
-pub(crate) fn template_filled(template: &str, variables: &Value, prefix: &str) -> Filled {
-    let mut filled = Filled::default();
+pub(crate) fn template_filled(template: &str, variables: &Value, prefix: &str) -> FilledValue {
+    let mut filled = FilledValue::default();
     let mut rest = template;
     while let Some(start) = rest.find('{') {
         let Some(length) = rest[start..].find('}') else { break };
         let name = &rest[start + 1..start + length];
-        filled.add(Filled::of_text(rest[..start].to_owned()));
+        filled.add(FilledValue::of_text(rest[..start].to_owned()));
         match variables.get(name).filter(|variable| variable.is_object()) {
             Some(variable) => {
                 let asked_name = format!("{prefix}{}", variable_name(name));
@@ -78,20 +78,20 @@ pub(crate) fn template_filled(template: &str, variables: &Value, prefix: &str) -
                         .unwrap_or_else(|| asked(variable, &asked_name)),
                 );
             }
-            None => filled.add(Filled::of_text(rest[start..=start + length].to_owned())),
+            None => filled.add(FilledValue::of_text(rest[start..=start + length].to_owned())),
         }
         rest = &rest[start + length + 1..];
     }
-    filled.add(Filled::of_text(rest.to_owned()));
+    filled.add(FilledValue::of_text(rest.to_owned()));
     filled
 }
 
 /// A value that the user gives as an environment variable.
-fn asked(input: &Value, name: &str) -> Filled {
+fn asked(input: &Value, name: &str) -> FilledValue {
     let about = input["description"].as_str().unwrap_or_default().to_owned();
     let variable =
         Variable { name: name.to_owned(), about, is_secret: input["isSecret"].as_bool().unwrap_or_default() };
-    Filled { pieces: vec![Piece::Variable(name.to_owned())], variables: vec![variable] }
+    FilledValue { pieces: vec![Piece::Variable(name.to_owned())], variables: vec![variable] }
 }
 
 /// The name of an environment variable for a name in a document.

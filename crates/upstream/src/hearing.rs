@@ -76,12 +76,12 @@ fn start(
     match (&link.wire, link.era.lifecycle) {
         (Wire::Native(_), _) | (Wire::Pipe(_) | Wire::Sse(_), Lifecycle::Handshake) => {}
         (Wire::Http(_), Lifecycle::Handshake) => {
-            transport::task::spawn(async move { monitor.keep_open(Listening::Standing).await });
+            transport::task::spawn(async move { monitor.keep_open(HeardStream::Standing).await });
         }
         (_, Lifecycle::Stateless) => {
             if let Some(filter) = announced_changes(link) {
                 transport::task::spawn(
-                    async move { monitor.keep_open(Listening::Subscription(filter)).await },
+                    async move { monitor.keep_open(HeardStream::Subscription(filter)).await },
                 );
             }
         }
@@ -111,14 +111,14 @@ struct LinkMonitor {
     changes: Arc<Changes>,
 }
 
-enum Listening {
+enum HeardStream {
     Standing,
     Subscription(String),
 }
 
 impl LinkMonitor {
     /// Keeps a stream open as long as the link lives, and reopens a lost link.
-    async fn keep_open(&self, what: Listening) {
+    async fn keep_open(&self, what: HeardStream) {
         let mut wait = WAIT.0;
         let mut attempt = Attempt::default();
         loop {
@@ -129,8 +129,8 @@ impl LinkMonitor {
             let opened = Instant::now();
             let again = attempt.again;
             let outcome = match &what {
-                Listening::Standing => self.stand(&link, &mut attempt).await,
-                Listening::Subscription(filter) => self.subscribe(&link, filter, &mut attempt).await,
+                HeardStream::Standing => self.stand(&link, &mut attempt).await,
+                HeardStream::Subscription(filter) => self.subscribe(&link, filter, &mut attempt).await,
             };
             attempt.ended(&link, outcome.as_ref().err());
             match outcome {

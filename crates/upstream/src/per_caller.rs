@@ -28,7 +28,7 @@ const SHORT_IDLE: Duration = Duration::from_secs(10);
 pub struct PerCaller {
     /// The upstream of all callers that have none of their own.
     pub common: Arc<Upstream>,
-    own: Mutex<HashMap<OwnKey, Own>>,
+    own: Mutex<HashMap<OwnKey, CallerUpstream>>,
 }
 
 /// The properties that decide which callers of one server share an upstream.
@@ -41,7 +41,7 @@ pub struct OwnKey {
 }
 
 /// One caller's own upstream.
-struct Own {
+struct CallerUpstream {
     upstream: Arc<Upstream>,
     used: Instant,
 }
@@ -85,7 +85,7 @@ impl PerCaller {
             // Above the limit, a caller that must not share a connection gets an upstream for this request alone.
             return upstream;
         }
-        all.insert(key, Own { upstream: upstream.clone(), used: Instant::now() });
+        all.insert(key, CallerUpstream { upstream: upstream.clone(), used: Instant::now() });
         upstream
     }
 
@@ -102,7 +102,7 @@ impl PerCaller {
             |cell: &Arc<LinkCell>| cell.is_needed() || cell.current().is_some_and(|link| link.is_used());
         let all = self.own.lock();
         let after = if all.len() >= CROWDED { after.min(SHORT_IDLE) } else { after };
-        let is_left = |own: &Own| {
+        let is_left = |own: &CallerUpstream| {
             own.used.elapsed() > after
                 && !own.upstream.topics.is_followed()
                 && !own.upstream.cells().iter().any(is_busy)

@@ -18,7 +18,7 @@ use crate::pool::{LinkCell, Links};
 use crate::quota::Holder;
 use crate::server::Server;
 use crate::subscriptions::topics::Listener;
-use crate::subscriptions::{Listening, Topics, announcing, follower};
+use crate::subscriptions::{ListenerGuard, Topics, announcing, follower};
 
 /// One configured upstream.
 pub struct Upstream {
@@ -90,7 +90,7 @@ impl Upstream {
     }
 
     /// Adds a listener for resources.
-    pub fn listen(&self, egress: &Egress, listener: Listener) -> Listening {
+    pub fn listen(&self, egress: &Egress, listener: Listener) -> ListenerGuard {
         follower::listen(egress, &self.links, &self.topics, listener)
     }
 

@@ -13,7 +13,7 @@ use transport::net::{Client, ResponseBody, collect};
 
 /// A GET request.
 #[derive(Clone)]
-pub struct Get<'a> {
+pub struct GetRequest<'a> {
     /// An absolute URL.
     pub url: &'a Uri,
     /// The value of `Authorization`, marked as sensitive.
@@ -46,11 +46,11 @@ pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer, WebError>> +
 /// A client for requests to other servers.
 pub trait Web: Send + Sync {
     /// Sends a GET; dropping the future cancels the request.
-    fn get<'a>(&'a self, get: Get<'a>) -> Answering<'a>;
+    fn get<'a>(&'a self, get: GetRequest<'a>) -> Answering<'a>;
 }
 
 impl Web for Client {
-    fn get<'a>(&'a self, get: Get<'a>) -> Answering<'a> {
+    fn get<'a>(&'a self, get: GetRequest<'a>) -> Answering<'a> {
         Box::pin(async move {
             let deadline = Instant::now() + get.within;
             let request = request(&get).map_err(|error| WebError(error.to_string()))?;
@@ -62,7 +62,7 @@ impl Web for Client {
     }
 }
 
-fn request(get: &Get<'_>) -> Result<Request<Bytes>, http::Error> {
+fn request(get: &GetRequest<'_>) -> Result<Request<Bytes>, http::Error> {
     let mut request = Request::get(get.url.clone())
         .header(ACCEPT, "application/json")
         .header(USER_AGENT, concat!("dragoman/", env!("CARGO_PKG_VERSION")));
@@ -72,7 +72,11 @@ fn request(get: &Get<'_>) -> Result<Request<Bytes>, http::Error> {
     request.body(Bytes::new())
 }
 
-async fn taken(answer: Response<ResponseBody>, get: &Get<'_>, deadline: Instant) -> Result<Answer, WebError> {
+async fn taken(
+    answer: Response<ResponseBody>,
+    get: &GetRequest<'_>,
+    deadline: Instant,
+) -> Result<Answer, WebError> {
     let (head, body) = answer.into_parts();
     let said = head.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
     let body = collect(body, Part::Answers, get.cap, deadline).await;

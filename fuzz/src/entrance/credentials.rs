@@ -4,7 +4,7 @@
 use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 use engine::credential::authorization::{self, ShownCredential};
-use engine::credential::claims::{self, Expected};
+use engine::credential::claims::{self, TokenRequirements};
 use engine::credential::{Carried, Token};
 use http::{HeaderMap, HeaderValue};
 use secrecy::ExposeSecret as _;
@@ -121,7 +121,9 @@ pub fn made_token(head: &[u8], body: &[u8], signature: &[u8]) {
 /// bound to a key.
 pub fn check_claims(said: &Map<String, Value>, now: u64, skew: u64) {
     let audiences = [AUDIENCE.into()];
-    let Ok(accepted) = claims::check(said, &Expected { audiences: &audiences, skew, now }) else { return };
+    let Ok(accepted) = claims::check(said, &TokenRequirements { audiences: &audiences, skew, now }) else {
+        return;
+    };
     let is_ours = |value: &Value| value.as_str() == Some(AUDIENCE);
     let audience = &said["aud"];
     assert!(is_ours(audience) || audience.as_array().is_some_and(|all| all.iter().any(is_ours)));

@@ -7,8 +7,8 @@ use config::{Naming, Profile};
 use engine::Condition;
 use engine::catalogue::{Gather, GatherLimits, NameLimit, UpstreamId, View, ViewSource, ViewSpec};
 use engine::dialect::{
-    Begun, Dialect, DialectFault, DialectOutcome, DialectReply, DialectRequest, Facts, Reading, begin,
-    finish, gather, read, refuse,
+    Dialect, DialectFault, DialectMessage, DialectOutcome, DialectReply, DialectRequest, DialectStep, Facts,
+    begin, finish, gather, read, refuse,
 };
 use proto::era::{ServerHello, newest_handshake};
 use proto::rpc::{Frame, FrameLimits};
@@ -54,7 +54,7 @@ pub fn message(row: &Dialect, text: &[u8], facts: u8) {
         return;
     }
     match read(row, &Bytes::copy_from_slice(text), FrameLimits::default()) {
-        Reading::Batch(all) => {
+        DialectMessage::Batch(all) => {
             let document = document.expect("an array is JSON");
             assert_eq!(document.as_array().map(Vec::len), Some(all.len()));
             let replies: Vec<DialectReply> =
@@ -63,7 +63,7 @@ pub fn message(row: &Dialect, text: &[u8], facts: u8) {
         }
         one => {
             if document.is_none() {
-                assert!(matches!(one, Reading::Done(_)), "what is no JSON is a request");
+                assert!(matches!(one, DialectMessage::Done(_)), "what is no JSON is a request");
             }
             if let Some(reply) = reading(row, one, document.as_ref(), facts) {
                 answer(&reply);
@@ -73,16 +73,16 @@ pub fn message(row: &Dialect, text: &[u8], facts: u8) {
 }
 
 /// Returns the reply to a parsed message; `said` is the same message as parsed by `serde_json`.
-fn reading(row: &Dialect, one: Reading, said: Option<&Value>, facts: u8) -> Option<DialectReply> {
+fn reading(row: &Dialect, one: DialectMessage, said: Option<&Value>, facts: u8) -> Option<DialectReply> {
     match one {
-        Reading::Done(reply) => Some(reply),
-        Reading::Notified(reply, ask) => {
+        DialectMessage::Done(reply) => Some(reply),
+        DialectMessage::Notified(reply, ask) => {
             if let Some(ask) = ask {
                 normal(&ask, said);
             }
             Some(reply)
         }
-        Reading::Ask(ask) => {
+        DialectMessage::Ask(ask) => {
             normal(&ask, said);
             let reply = answered(row, &ask, facts);
             if let Some(reply) = &reply {
@@ -90,7 +90,7 @@ fn reading(row: &Dialect, one: Reading, said: Option<&Value>, facts: u8) -> Opti
             }
             reply
         }
-        Reading::Batch(_) => None,
+        DialectMessage::Batch(_) => None,
     }
 }
 
@@ -120,13 +120,13 @@ fn answered(row: &Dialect, ask: &DialectRequest, facts: u8) -> Option<DialectRep
         ..Facts::default()
     };
     match begin(row, ask, known) {
-        Begun::Done(reply) | Begun::Introduced(reply) => Some(reply),
-        Begun::Standard => None,
-        Begun::NeedsView => {
+        DialectStep::Done(reply) | DialectStep::Introduced(reply) => Some(reply),
+        DialectStep::Standard => None,
+        DialectStep::NeedsView => {
             assert!(known.view.is_none());
             None
         }
-        Begun::Forward(frame) => {
+        DialectStep::Forward(frame) => {
             let sent: Value = serde_json::from_slice(frame.text()).expect("a frame is JSON");
             assert!(sent["method"].is_string());
             let outcome = match facts >> 2 & 3 {

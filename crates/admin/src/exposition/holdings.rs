@@ -24,7 +24,7 @@ fn write_cluster(
     families.gauges(alive, |series| series(&[], number(count)))?;
     let (asked, alone) = counts.figures();
     let asks =
-        ("dragoman_rate_limit_commands", "Commands by which rate limits asked the store of the cluster.");
+        ("dragoman_rate_limit_commands", "Commands that rate limits sent to the store of the cluster.");
     families.counters::<u64>(asks, |series| series(&[], asked))?;
     let without = (
         "dragoman_rate_limit_without_store",

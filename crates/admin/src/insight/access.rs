@@ -241,7 +241,7 @@ fn answered(shard: &Shard, view: &View, principal: &Principal, question: &Access
     AccessAnswer { allowed, reason, rule, effect, server, own_name, rules }
 }
 
-fn in_words(rules: &Rules, explained: &engine::access::Explained) -> (String, Option<&'static str>) {
+fn in_words(rules: &Rules, explained: &engine::access::ExplainedDecision) -> (String, Option<&'static str>) {
     let position = |rule: usize| format!("rule {} of `access`", rule + 1);
     match (explained.is_allowed, explained.rule) {
         (true, Some(rule)) => (format!("{} allows it", position(rule)), Some("allow")),

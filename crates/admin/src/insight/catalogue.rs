@@ -211,7 +211,7 @@ impl DescribedItem {
         }
     }
 
-    /// Returns the server's statements about a tool, whose definition takes this number of tokens.
+    /// Returns the server's statements about a tool; `tokens` is the size of the tool's definition.
     pub(crate) fn of_tool(text: &[u8], tokens: u64) -> Self {
         let annotations = Some(hints(Annotations::of_tool(text)));
         Self { tokens: Some(tokens), annotations, ..Self::of(text) }

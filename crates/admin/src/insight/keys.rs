@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use config::{AccessRule, Who};
+use config::{AccessRule, CallerSelection};
 use engine::access::{Asker, Principal, Rules};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -163,8 +163,8 @@ pub(crate) fn gets_nothing(shard: &Shard, key: &ListedKey) -> bool {
 pub(crate) fn rules_that_name(rules: &[AccessRule], key: &ListedKey) -> Vec<u64> {
     let principal = Principal::of_key(&key.prefix, &key.name, key.profiles.as_deref());
     let asker = Asker { principal: &principal, address: None };
-    let names_it = |who: &Who| {
-        let only = Who { key: who.key.clone(), ..Who::default() };
+    let names_it = |who: &CallerSelection| {
+        let only = CallerSelection { key: who.key.clone(), ..CallerSelection::default() };
         !who.key.is_empty() && asker.is_among(&only)
     };
     let numbered = (1..).zip(rules);

@@ -1,4 +1,4 @@
-//! Stdout and stderr: results go to stdout, everything else to stderr. The use of colours depends on the options
+//! Stdout and stderr: results go to stdout, everything else to stderr. The use of colors depends on the options
 //! and on the terminal.
 //!
 //! On a terminal, control characters and invisible characters in texts from servers are shown as escapes. These
@@ -27,9 +27,9 @@ pub(crate) struct Console {
     pub(crate) verbose: u8,
     /// True if only results and errors are printed.
     pub(crate) quiet: bool,
-    /// The colours on stdout.
+    /// The colors on stdout.
     pub(crate) out: Paint,
-    /// The colours on stderr.
+    /// The colors on stderr.
     pub(crate) err: Paint,
     /// True if stdout is a terminal.
     pub(crate) out_is_terminal: bool,
@@ -48,7 +48,7 @@ impl Console {
     pub(crate) fn new(global: &Global) -> Self {
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let colours = |is_terminal: bool| match global.color {
+        let colors = |is_terminal: bool| match global.color {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
             ColorChoice::Auto => is_terminal && !plain && !dumb,
@@ -58,8 +58,8 @@ impl Console {
             json: global.json,
             verbose: global.verbose,
             quiet: global.quiet,
-            out: Paint(colours(out)),
-            err: Paint(colours(err)),
+            out: Paint(colors(out)),
+            err: Paint(colors(err)),
             out_is_terminal: out,
             err_is_terminal: err,
             out_width: out.then(|| width(io::stdout())),
@@ -122,7 +122,7 @@ impl Console {
         if self.quiet {
             return;
         }
-        // The caller has laid out a text with colours.
+        // The caller has laid out a text with colors.
         if text.contains('\x1b') { self.complain(text) } else { self.complain(&self.fitted_err(text, 0)) }
     }
 
@@ -243,7 +243,7 @@ fn is_bad(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t')) || is_unseen
 }
 
-/// Colours for one stream, or none.
+/// Colors for one stream, or none.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Paint(pub(crate) bool);
 

@@ -103,7 +103,7 @@ impl Write for Lines {
         let (line, width) =
             if log_format::is_json() { (Cow::Borrowed(event), None) } else { (one_line(event), self.width) };
         match (width, std::str::from_utf8(&line)) {
-            // The codes of colours count as columns, so a line with colours breaks a little earlier than necessary.
+            // The codes of colors count as columns, so a line with colors breaks a little earlier than necessary.
             (Some(width), Ok(line)) => io::stderr().write_all(wrap(line, width, 0, 2).as_bytes())?,
             _ => io::stderr().write_all(&line)?,
         }
@@ -116,7 +116,7 @@ impl Write for Lines {
 }
 
 /// Returns an event without characters that would end its line or move the cursor. Escape characters stay, because
-/// only the log itself writes them, for colours.
+/// only the log itself writes them, for colors.
 fn one_line(event: &[u8]) -> Cow<'_, [u8]> {
     let (text, end) = event.split_at(event.len() - usize::from(event.ends_with(b"\n")));
     let moves = |byte: u8| byte.is_ascii_control() && byte != b'\t' && byte != b'\x1b';

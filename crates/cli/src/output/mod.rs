@@ -4,7 +4,7 @@
 //! | file | is for |
 //! |---|---|
 //! | [`options`] | the options of every command |
-//! | [`console`] | stdout, stderr, colours |
+//! | [`console`] | stdout, stderr, colors |
 //! | [`failure`] | a command's failure |
 //! | [`layout`] | the width of text, and lines that fit a terminal |
 //! | [`status_line`] | the line on a terminal that shows what a command waits for |

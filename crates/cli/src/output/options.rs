@@ -15,7 +15,7 @@ pub(crate) struct Global {
     /// Print JSON, for scripts
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Use colours; auto uses them on a terminal
+    /// Use colors; auto uses them on a terminal
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = ColorChoice::Auto)]
     pub(crate) color: ColorChoice,
     /// Print more; repeat up to three times for even more
@@ -44,7 +44,7 @@ impl LogStyle {
     }
 }
 
-/// The use of colours.
+/// The use of colors.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorChoice {
     #[default]

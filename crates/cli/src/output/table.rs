@@ -140,12 +140,12 @@ mod tests {
     }
 
     #[test]
-    fn colours_change_nothing_else() {
+    fn colors_change_nothing_else() {
         let plain = table().lines(Some(36), Paint(false));
-        let mut coloured = table().lines(Some(36), Paint(true));
+        let mut colored = table().lines(Some(36), Paint(true));
         for code in ["\x1b[0m", "\x1b[1m", "\x1b[2m"] {
-            coloured = coloured.replace(code, "");
+            colored = colored.replace(code, "");
         }
-        assert_eq!(coloured, plain);
+        assert_eq!(colored, plain);
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use engine::exchange::Mirror;
 use native::NativeCall;
-use proto::bridge::shape::{self, Own};
+use proto::bridge::shape::{self, GatewayIdentity};
 use proto::era::{Era, ServerHello, newest_stateless, notice, own_meta};
 use proto::json::quote;
 use proto::mcp::{Method, Notice, meta as names};
@@ -15,7 +15,7 @@ use proto::rpc::{Frame, FrameKind, FrameLimits, Id};
 use tokio::time::{Instant, timeout_at};
 use transport::child::Supervisor;
 use transport::net::Client;
-use transport::up::{EventStream, HttpReply, LinkError, MuxCall, Owner, StreamItem, Unasked};
+use transport::up::{EventStream, HttpReply, LinkError, MuxCall, Owner, StreamItem, UnaskedMessages};
 
 use super::client_handler::ClientHandler;
 use super::unmet::link_failure;
@@ -35,7 +35,7 @@ const FAREWELL: Duration = Duration::from_secs(5);
 pub(crate) struct Connection {
     wire: Wire,
     /// The messages that a server sends by itself, if the transport has one stream for all messages.
-    unasked: Option<Unasked>,
+    unasked: Option<UnaskedMessages>,
     client: Client,
     /// The supervisor of the child process, if the server is a child process.
     supervisor: Option<Supervisor>,
@@ -119,7 +119,7 @@ impl Connection {
             return Cow::Borrowed(result);
         }
         let text = Bytes::copy_from_slice(result.as_bytes());
-        let own = Own { server_info: CLIENT_INFO };
+        let own = GatewayIdentity { server_info: CLIENT_INFO };
         match shape::result(method.name(), &text, self.era(), newest_stateless(), &own) {
             Ok(text) => Cow::Owned(String::from_utf8_lossy(&text).into_owned()),
             Err(_) => Cow::Borrowed(result),

@@ -231,13 +231,13 @@ mod tests {
     fn form() -> Vec<Field> {
         fields(&json!({
             "type": "object",
-            "required": ["name", "colour"],
+            "required": ["name", "color"],
             "properties": {
                 "name": {"type": "string", "minLength": 2, "maxLength": 5, "description": "Your name"},
                 "age": {"type": "integer", "minimum": 0, "maximum": 150},
                 "share": {"type": "number", "default": 0.5},
                 "sure": {"type": "boolean", "default": true},
-                "colour": {"type": "string", "enum": ["r", "g"], "enumNames": ["Red", "Green"], "default": "g"},
+                "color": {"type": "string", "enum": ["r", "g"], "enumNames": ["Red", "Green"], "default": "g"},
                 "tags": {"type": "array", "items": {"anyOf": [{"const": "a", "title": "Alpha"}, {"const": "b", "title": "Beta"}]}},
             },
         }))
@@ -253,7 +253,7 @@ mod tests {
                 "age (whole number, optional): ",
                 "share (number, optional) [0.5]: ",
                 "sure (yes or no, optional) [yes]: ",
-                "colour (the number of a choice above) [Green]: ",
+                "color (the number of a choice above) [Green]: ",
                 "tags (numbers of choices above, separated by commas, optional): ",
             ]
         );

@@ -9,7 +9,7 @@ use super::trusted_proxies::{Proxies, TrustedProxies};
 use crate::reading::known::ReferenceKind;
 use crate::reading::reader::Reader;
 use crate::reading::rows::section;
-use crate::reading::spellings::{Count, Flag, Maybe, SomeWords, Spelling, Word, some_globs};
+use crate::reading::spellings::{Count, Flag, Optional, Spelling, Word, WordList, some_globs};
 use crate::syntax::parse::{Entry, NodeKind};
 use crate::values::glob::Glob;
 use crate::values::units;
@@ -44,20 +44,20 @@ section! {
         "enabled" enabled: bool = Flag, default true;
         /// The properties by which requests are counted separately. With a list, each combination of their values has its own
         /// count; with an empty list, all requests share one count.
-        "per" per: Vec<RatePer> = SomeWords, default vec![RatePer::Principal];
+        "per" per: Vec<RatePer> = WordList, default vec![RatePer::Principal];
         /// The requests that are counted: `calls` (`tools/call`) or `all`.
         "methods" methods: RateMethods = Word;
         /// Limits the rule to these profiles (patterns).
-        "profiles" profiles: Option<Vec<Glob>> = Maybe(some_globs(Some(ReferenceKind::Profile))), absent "all";
+        "profiles" profiles: Option<Vec<Glob>> = Optional(some_globs(Some(ReferenceKind::Profile))), absent "all";
         /// Limits the rule to calls to these tools, given as patterns for `server__name`, where `name` is the server's own name for
         /// the tool, or for the name that clients see.
-        "tools" tools: Option<Vec<Glob>> = Maybe(some_globs(None)), absent "all";
+        "tools" tools: Option<Vec<Glob>> = Optional(some_globs(None)), absent "all";
         /// The number of requests and the period: `60/1m`, `10/s`.
         "rate" rate: RequestRate = Rate { least: 0 }, needed "rate: 60/1m";
         /// The number of requests that may arrive at once after a pause.
         "burst" burst: u32 = Count { most: MOST }, absent "the number in `rate`";
         /// The proxies that this limit trusts to name the client, if they differ from the top-level setting.
-        "trustForwardedFor" trust_forwarded_for: Option<TrustedProxies> = Maybe(Proxies), absent "the top-level setting";
+        "trustForwardedFor" trust_forwarded_for: Option<TrustedProxies> = Optional(Proxies), absent "the top-level setting";
         /// The behavior if the gateways of a cluster, which share the limit, cannot reach their store: `local` or `refuse`.
         "withoutStore" without_store: WithoutStore = Word, see "[cluster.md](cluster.md#rate-limits)";
     ]

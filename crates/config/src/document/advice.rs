@@ -8,7 +8,7 @@ use proto::mcp::{Method, Notice};
 
 use super::model::Config;
 use super::names::{NamedItemKind, Names, Offers};
-use crate::callers::access::{Scheme, Who};
+use crate::callers::access::{CallerSelection, Scheme};
 use crate::callers::auth::Login;
 use crate::dialects::dialect_rows::Dialect;
 use crate::profiles::profile::{MAX_CLIENT_PREFIX, Profile};
@@ -126,10 +126,11 @@ fn sign_in(reader: &mut Reader<'_>, said: &Entry, login: &Login, config: &Config
     let (own, others): (Vec<_>, Vec<_>) =
         config.mcp_servers.iter().partition(|(_, server)| is_for_them(server));
     if own.is_empty() {
-        let help = "add it to a server for sites: site: { login: true }";
+        let help = "set `login` for a server that works on a site: site: { login: true }";
         reader.note(&said.key_at, "no server uses the account with which people sign in", help);
     }
-    let names_them = |who: &Option<Who>| who.as_ref().is_some_and(|who| who.scheme.contains(&Scheme::Login));
+    let names_them =
+        |who: &Option<CallerSelection>| who.as_ref().is_some_and(|who| who.scheme.contains(&Scheme::Login));
     let is_restricted = config.access.iter().any(|rule| names_them(&rule.who) || names_them(&rule.unless));
     let who = if login.sites.is_empty() {
         "anybody with a WordPress site"

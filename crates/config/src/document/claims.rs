@@ -5,7 +5,7 @@ use super::model::Config;
 use crate::dialects::dialect_rows::Streams;
 use crate::profiles::profile::DEFAULT_PROFILE;
 use crate::reading::reader::Reader;
-use crate::serving::endpoints::{Endpoint, EndpointTransport, Written};
+use crate::serving::endpoints::{Endpoint, EndpointPositions, EndpointTransport};
 use crate::syntax::source::Span;
 
 /// The path of the default profile's event stream.
@@ -38,7 +38,7 @@ impl Config {
 
 /// Reports a fault for each endpoint that claims a path which already has another purpose. `all` is the position to
 /// report for endpoints that the file itself does not contain.
-pub(crate) fn check(reader: &mut Reader<'_>, config: &Config, written: &Written, all: &Span) {
+pub(crate) fn check(reader: &mut Reader<'_>, config: &Config, written: &EndpointPositions, all: &Span) {
     for (at, endpoint) in config.endpoints.iter().enumerate() {
         let Some((message, help)) = clash(config, at, endpoint) else { continue };
         reader.within("endpoints", |reader| match written.get(&endpoint.path) {

@@ -9,7 +9,7 @@ use crate::reading::reader::{Findings, Reader};
 use crate::syntax::fault::{Fault, Faults};
 use crate::syntax::json_comments::without_comments;
 use crate::syntax::mask;
-use crate::syntax::parse::{self, Broken, MAX_FILE_BYTES};
+use crate::syntax::parse::{self, MAX_FILE_BYTES, SyntaxFault};
 use crate::syntax::source::Source;
 use crate::syntax::substitute::Lookup;
 
@@ -63,8 +63,11 @@ pub fn load_knowing(
     if text.len() > MAX_FILE_BYTES {
         let help =
             "split the servers among several Dragoman processes, or move long strings to files: ${file:path}";
-        let broken =
-            Broken { at: 0..0, message: "the file is larger than 4 MiB".to_owned(), help: help.to_owned() };
+        let broken = SyntaxFault {
+            at: 0..0,
+            message: "the file is larger than 4 MiB".to_owned(),
+            help: help.to_owned(),
+        };
         return Err(refused(&Source::new(""), file, lookup, broken));
     }
     let blanked = without_comments(text);
@@ -97,7 +100,7 @@ fn all(findings: Findings) -> Faults {
     Faults { faults: findings.faults, notes: findings.notes, total: findings.total_faults }
 }
 
-fn refused(source: &Source<'_>, file: &str, lookup: &Lookup<'_>, broken: Broken) -> Faults {
+fn refused(source: &Source<'_>, file: &str, lookup: &Lookup<'_>, broken: SyntaxFault) -> Faults {
     let mut reader = Reader::new(source, file, lookup);
     reader.fault(&broken.at, broken.message, broken.help);
     all(reader.finish())

@@ -25,7 +25,7 @@ use crate::reading::known::ReferenceKind;
 use crate::reading::rows::section;
 use crate::reading::section::{self, Section};
 use crate::reading::spellings::{
-    Apart, KnownName, Maybe, OrFlag, Parsed, Sections, Within, Word, path, texts,
+    KnownName, MergedSection, Optional, Parsed, SchemaOnly, SectionOrFlag, Sections, Word, path, texts,
 };
 use crate::servers::consent::site;
 use crate::servers::server::{DefinitionPolicy, Server};
@@ -71,29 +71,29 @@ section! {
         "listen" listen: Vec<SocketAddr> = Addresses, default vec![DEFAULT_LISTEN];
         /// The path of a Unix socket at which clients and proxies on this machine can also connect. The owner and the group
         /// of the socket's file may connect. Clients at the socket count as clients at 127.0.0.1.
-        "listenSocket" listen_socket: Option<Text> = Maybe(path()), absent "none",
+        "listenSocket" listen_socket: Option<Text> = Optional(path()), absent "none",
             see "[deploy.md](deploy.md#behind-a-proxy)";
         /// The files for TLS at the addresses in `listen`: `cert`, `key`, `clientCa`.
-        "tls" tls: Option<Tls> = Maybe(Within), absent "no TLS", see "[tls.md](tls.md)";
+        "tls" tls: Option<Tls> = Optional(MergedSection), absent "no TLS", see "[tls.md](tls.md)";
         /// The servers behind Dragoman, by name, in the format of MCP clients. A name has 1 to 32 characters from
         /// `A-Z a-z 0-9 _ . -` and no `__`.
-        "mcpServers" mcp_servers: IndexMap<String, Server> = Apart(by_name::<Server>), absent "none";
+        "mcpServers" mcp_servers: IndexMap<String, Server> = SchemaOnly(by_name::<Server>), absent "none";
         /// Named views of some of the servers, each served at `/mcp/NAME`. The profile `default` is also served at `/mcp`.
-        "profiles" profiles: IndexMap<String, Profile> = Apart(by_name::<Profile>),
+        "profiles" profiles: IndexMap<String, Profile> = SchemaOnly(by_name::<Profile>),
             default IndexMap::from([(DEFAULT_PROFILE.to_owned(), Profile::default())]), absent "`default` with all servers";
         /// Additional paths that serve a profile.
         "endpoints" endpoints: Vec<Endpoint> =
-            Apart(|generator| json_schema!({ "type": "array", "items": generator.subschema_for::<Endpoint>() })),
+            SchemaOnly(|generator| json_schema!({ "type": "array", "items": generator.subschema_for::<Endpoint>() })),
             absent "none";
         /// Upper bounds on sizes, counts and times.
-        "limits" limits: Limits = Within, see "[below](#limits)";
+        "limits" limits: Limits = MergedSection, see "[below](#limits)";
         /// Host names that a `Host` header may contain, in addition to the listening addresses: `mcp.example.com` or
         /// `mcp.example.com:8443`.
         "allowedHosts" allowed_hosts: Vec<String> = texts(allowed_host), absent "none";
         /// Web origins that may call from a browser, besides local ones: `https://app.example.com`.
         "allowedOrigins" allowed_origins: Vec<String> = texts(allowed_origin), absent "none";
         /// The accepted ways to authenticate.
-        "auth" auth: Auth = Within, absent "no authentication";
+        "auth" auth: Auth = MergedSection, absent "no authentication";
         /// Rules on who may use which tools, prompts and resources. Rules with `deny` always apply. If there is any
         /// rule with `allow`, everything that no rule allows is denied.
         "access" access: Vec<AccessRule> = Sections {
@@ -112,19 +112,19 @@ section! {
             help: "write at most 64",
         }, absent "none", see "[access.md](access.md)";
         /// A record of calls: `true`, or a mapping.
-        "audit" audit: Option<Audit> = OrFlag, absent "none", see "[audit.md](audit.md)";
+        "audit" audit: Option<Audit> = SectionOrFlag, absent "none", see "[audit.md](audit.md)";
         /// The condition on which `/ready` answers 200: `started` (each server was tried once, or its lists are known
         /// from an earlier run), `any` (at least one server can be used) or `all` (every server can be used). Servers with
         /// `optional` do not affect the answer.
         "ready" ready: Readiness = Word, see "[reliability.md](reliability.md#ready)";
         /// Allows servers and profiles to be changed over HTTP while Dragoman is running: `true`, or a mapping. Callers
         /// that may make such changes can start programs.
-        "management" management: Option<Management> = OrFlag, absent "off", see "[management.md](management.md)";
+        "management" management: Option<Management> = SectionOrFlag, absent "off", see "[management.md](management.md)";
         /// Serves pages at `/admin` on which operators can see and manage Dragoman: `true`, or a mapping. Operators can
         /// start programs.
-        "admin" admin: Option<Admin> = OrFlag, absent "off", see "[admin.md](admin.md)";
+        "admin" admin: Option<Admin> = SectionOrFlag, absent "off", see "[admin.md](admin.md)";
         /// Metrics for Prometheus at `/metrics`: `true`, or a mapping.
-        "metrics" metrics: Option<Metrics> = OrFlag, absent "off", see "[telemetry.md](telemetry.md)";
+        "metrics" metrics: Option<Metrics> = SectionOrFlag, absent "off", see "[telemetry.md](telemetry.md)";
         /// The format of the log of `dragoman serve`: `pretty` (lines for people), `json` (one object per line) or `auto`
         /// (`pretty` on a terminal, `json` everywhere else). `--log-format` and the variable `DRAGOMAN_LOG_FORMAT` take
         /// precedence.
@@ -134,22 +134,22 @@ section! {
         "definitions" definitions: DefinitionPolicy = Word,
             see "[security.md](security.md#when-a-server-changes-its-tools)";
         /// The dialect of profiles that do not set their own: `standard`, another built-in dialect, or one of `dialects`.
-        "dialect" dialect: Option<String> = Maybe(KnownName(ReferenceKind::Dialect)), absent "`standard`",
+        "dialect" dialect: Option<String> = Optional(KnownName(ReferenceKind::Dialect)), absent "`standard`",
             see "[dialects.md](dialects.md)";
         /// Your own dialects, each with a `base` and the differences from that base.
-        "dialects" dialects: IndexMap<String, Dialect> = Apart(by_name::<DialectDifference>), absent "none";
+        "dialects" dialects: IndexMap<String, Dialect> = SchemaOnly(by_name::<DialectDifference>), absent "none";
         /// The folder for keys, records and consents.
-        "stateFolder" state_folder: Option<Text> = Maybe(path()), absent "`dragoman` in the user's data folder";
+        "stateFolder" state_folder: Option<Text> = Optional(path()), absent "`dragoman` in the user's data folder";
         /// The file with the keys that seal session ids and other data which clients hold and send back. Processes that
         /// share the file accept each other's data.
-        "keyRing" key_ring: Option<Text> = Maybe(path()), absent "`keyring` in the state folder",
+        "keyRing" key_ring: Option<Text> = Optional(path()), absent "`keyring` in the state folder",
             see "[keyring.md](keyring.md)";
         /// Lets several gateways share sessions and API keys through a store (Valkey or Redis).
-        "cluster" cluster: Option<Cluster> = Maybe(Within), absent "none; this gateway works alone",
+        "cluster" cluster: Option<Cluster> = Optional(MergedSection), absent "none; this gateway works alone",
             see "[cluster.md](cluster.md)";
         /// The URL at which browsers reach Dragoman, without an endpoint's path: `https://mcp.example.com`. Browsers return
         /// to this URL after users have given consent to a server.
-        "publicUrl" public_url: Option<String> = Maybe(Parsed("a URL", site)),
+        "publicUrl" public_url: Option<String> = Optional(Parsed("a URL", site)),
             absent "the host of `auth.oauth.resource`, or else the listening address", see "[consent.md](consent.md)";
         /// The proxies that Dragoman trusts to name the client in `X-Forwarded-For`: `true` for one proxy, the number of
         /// proxies, or the networks of the proxies. This setting applies to `access` rules with `ip`, limits, quotas and

@@ -20,7 +20,7 @@ use crate::values::wording::clip;
 
 /// The tools and prompts of an embedded server, by its own names.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Offered {
+pub struct EmbeddedItems {
     /// The names of the server's tools.
     pub tools: Vec<String>,
     /// The names of the server's prompts.
@@ -28,7 +28,7 @@ pub struct Offered {
 }
 
 /// Returns the items of an embedded server; `None` if they cannot be known without a request.
-pub type Offers<'a> = dyn Fn(&NativeLink) -> Option<Offered> + 'a;
+pub type Offers<'a> = dyn Fn(&NativeLink) -> Option<EmbeddedItems> + 'a;
 
 /// The kind of item that a name refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl NamedItemKind {
         }
     }
 
-    fn of(self, offered: &Offered) -> impl Iterator<Item = &str> + Clone {
+    fn of(self, offered: &EmbeddedItems) -> impl Iterator<Item = &str> + Clone {
         let tools = offered.tools.iter().filter(move |_| self != Self::Prompt);
         let prompts = offered.prompts.iter().filter(move |_| self != Self::Tool);
         tools.chain(prompts).map(String::as_str)
@@ -59,7 +59,7 @@ pub(crate) struct Names<'a> {
     config: &'a Config,
     offers: &'a Offers<'a>,
     /// The items of the embedded servers that have been looked up so far.
-    known: RefCell<HashMap<String, Option<Rc<Offered>>>>,
+    known: RefCell<HashMap<String, Option<Rc<EmbeddedItems>>>>,
 }
 
 impl<'a> Names<'a> {
@@ -162,9 +162,9 @@ impl<'a> Names<'a> {
         if is_open(name) || servers.is_empty() {
             return;
         }
-        let all: Option<Vec<Rc<Offered>>> = servers.iter().map(|server| self.offered(server)).collect();
+        let all: Option<Vec<Rc<EmbeddedItems>>> = servers.iter().map(|server| self.offered(server)).collect();
         let Some(all) = all else { return };
-        let has = |server: &str, offered: &Offered| {
+        let has = |server: &str, offered: &EmbeddedItems| {
             let own = name.strip_prefix(server).and_then(|rest| rest.strip_prefix("__"));
             what.of(offered).any(|one| one == name || own == Some(one))
         };
@@ -180,7 +180,7 @@ impl<'a> Names<'a> {
 
     /// The tools and prompts of an embedded server; `None` for other servers, or if one of the prefixed names would
     /// be shortened.
-    fn offered(&self, server: &str) -> Option<Rc<Offered>> {
+    fn offered(&self, server: &str) -> Option<Rc<EmbeddedItems>> {
         if let Some(known) = self.known.borrow().get(server) {
             return known.clone();
         }

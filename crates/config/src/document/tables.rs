@@ -1,7 +1,7 @@
 //! The tables of keys for the documentation. This module must not know on which pages they appear.
 
 use super::model::Config;
-use crate::callers::access::{AccessRule, When, Who};
+use crate::callers::access::{AccessRule, CallerSelection, RuleConditions};
 use crate::callers::auth::{Auth, Jwt, Login, OAuth, SiteCheck};
 use crate::callers::rates::RateLimit;
 use crate::operation::admin::Admin;
@@ -55,8 +55,8 @@ pub fn key_tables() -> Vec<(&'static str, Vec<KeyRow>)> {
         ("auth.oauth", documented::<OAuth>()),
         ("tls", documented::<Tls>()),
         ("a rule", documented::<AccessRule>()),
-        ("callers", documented::<Who>()),
-        ("conditions", documented::<When>()),
+        ("callers", documented::<CallerSelection>()),
+        ("conditions", documented::<RuleConditions>()),
         ("a rate limit", documented::<RateLimit>()),
         ("limits", documented::<Limits>()),
         ("audit", documented::<Audit>()),

@@ -63,7 +63,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, root: &Rc<Node>, base: Config, offer
 
 /// Reads the endpoints at which profiles are served.
 fn read_endpoints(reader: &mut Reader<'_>, fields: &mut Fields<'_>, config: &mut Config, before: usize) {
-    let mut written = endpoints::Written::new();
+    let mut written = endpoints::EndpointPositions::new();
     let mut at = 0..0;
     if let Some(entry) = fields.take("endpoints") {
         let base = std::mem::take(&mut config.endpoints);

@@ -8,7 +8,7 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::forward_proxy::decoded;
 use crate::reading::reader::Reader;
 use crate::reading::rows::section;
-use crate::reading::spellings::{Maybe, Parsed, Secret, Within, path};
+use crate::reading::spellings::{MergedSection, Optional, Parsed, Secret, path};
 use crate::servers::route::ClientTls;
 use crate::serving::listen::OneAddress;
 use crate::syntax::parse::Entry;
@@ -48,13 +48,13 @@ section! {
         "keyRing" key_ring: Text = path(), default Text::plain(""), needed "keyRing: /run/secrets/dragoman-keyring", see "[keyring.md](keyring.md)";
         /// The address at which this gateway accepts requests that the other gateways of the cluster pass on, such as `10.0.0.7:8810`. Clients
         /// must not be able to reach it. Without it, some requests succeed only at one gateway.
-        "address" address: Option<SocketAddr> = Maybe(OneAddress), absent "none", see "[below](#requests-that-are-passed-on)";
+        "address" address: Option<SocketAddr> = Optional(OneAddress), absent "none", see "[below](#requests-that-are-passed-on)";
         /// The prefix of all key names in the store. Give each cluster its own prefix if several clusters share a store.
         "prefix" prefix: String = Parsed("a prefix", prefix), default "dragoman".to_owned();
         /// The name of this gateway on pages and in the log.
-        "name" name: Option<String> = Maybe(Parsed("a name", name)), absent "the name of the machine";
+        "name" name: Option<String> = Optional(Parsed("a name", name)), absent "the name of the machine";
         /// The files for TLS to the store.
-        "tls" tls: Option<ClientTls> = Maybe(Within), absent "the system's certificate authorities, no client certificate";
+        "tls" tls: Option<ClientTls> = Optional(MergedSection), absent "the system's certificate authorities, no client certificate";
     ]
 }
 

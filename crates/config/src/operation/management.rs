@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use crate::callers::access::Who;
+use crate::callers::access::CallerSelection;
 use crate::callers::auth::Auth;
 use crate::callers::rates::{Rate, RequestRate};
 use crate::reading::reader::Reader;
 use crate::reading::rows::section;
-use crate::reading::spellings::{Maybe, Within};
+use crate::reading::spellings::{MergedSection, Optional};
 use crate::syntax::source::Span;
 
 section! {
@@ -16,7 +16,7 @@ section! {
     pub struct Management: "true, false, or a mapping with `who` or `rate`" [
         /// The callers that may change servers and profiles. This key is required if people log in with `auth.users`,
         /// `auth.site`, `auth.login` or `auth.jwt`.
-        "who" who: Option<Who> = Maybe(Within), absent "callers whose credentials are valid for all profiles";
+        "who" who: Option<CallerSelection> = Optional(MergedSection), absent "callers whose credentials are valid for all profiles";
         /// The maximum number of requests from one caller, and of failed logins from one address, within a period.
         "rate" rate: RequestRate = Rate { least: 1 },
             default RequestRate { count: 100, period: Duration::from_mins(1) };

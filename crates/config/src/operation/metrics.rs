@@ -2,10 +2,10 @@
 
 use std::net::SocketAddr;
 
-use crate::callers::access::Who;
+use crate::callers::access::CallerSelection;
 use crate::reading::reader::Reader;
 use crate::reading::rows::section;
-use crate::reading::spellings::{Maybe, Number, Within};
+use crate::reading::spellings::{MergedSection, Number, Optional};
 use crate::serving::listen::OneAddress;
 use crate::syntax::parse::Entry;
 
@@ -23,9 +23,9 @@ section! {
     } [
         /// An address that serves only `/metrics`, to everybody who can reach the address: `127.0.0.1:9464`, or only a
         /// port, for the loopback address.
-        "listen" listen: Option<SocketAddr> = Maybe(OneAddress), absent "the addresses at which clients connect";
+        "listen" listen: Option<SocketAddr> = Optional(OneAddress), absent "the addresses at which clients connect";
         /// The callers that may read `/metrics` at the addresses at which clients connect.
-        "who" who: Option<Who> = Maybe(Within), absent "callers whose credentials are valid for all profiles";
+        "who" who: Option<CallerSelection> = Optional(MergedSection), absent "callers whose credentials are valid for all profiles";
         /// The maximum number of time series with the same name. Servers and tools above this number are counted together
         /// as `_OTHER`.
         "series" series: usize = Number { least: 100, most: 1_000_000 }, default 2000;

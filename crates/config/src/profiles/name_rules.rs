@@ -9,7 +9,9 @@ use schemars::{Schema, json_schema};
 use super::overrides::{PromptOverride, ToolOverride};
 use crate::reading::reader::Reader;
 use crate::reading::rows::section;
-use crate::reading::spellings::{Afresh, Mapping, Maybe, Parsed, Spelling, Spelt, Word, globs};
+use crate::reading::spellings::{
+    Mapping, Optional, Parsed, ReplacedSection, Spelling, SpellingWithSchema, Word, globs,
+};
 use crate::syntax::parse::Entry;
 use crate::values::check::{self, Flaw, MAX_PUBLIC_NAME};
 use crate::values::glob::Glob;
@@ -27,7 +29,7 @@ section! {
         }
     } [
         /// Shows only names that match one of these patterns (`*` matches any characters, `?` one).
-        "allow" allow: Option<Vec<Glob>> = Maybe(globs()), absent "everything";
+        "allow" allow: Option<Vec<Glob>> = Optional(globs()), absent "everything";
         /// Never shows names that match one of these patterns, even if `allow` matches them.
         "deny" deny: Vec<Glob> = globs();
         /// Maps old names to new ones; a new name has 1 to 64 characters from `A-Z a-z 0-9 _ - . /`.
@@ -36,7 +38,7 @@ section! {
         "overrides" overrides: IndexMap<String, ToolOverride> = Mapping {
             what: "a mapping from tools to changes",
             key: |name| Ok(name.to_owned()),
-            value: Afresh,
+            value: ReplacedSection,
         }, absent "no changes", see "[a tool](#changes-to-tools)";
         /// The way in which clients find the tools. `direct`: all tools are listed. `search`: only `find_tools` and
         /// `call_tool` are listed; with these two, a client can find and call all tools. `hybrid`: like `search`, but the
@@ -98,7 +100,7 @@ section! {
         }
     } [
         /// Shows only names that match one of these patterns (`*` matches any characters, `?` one).
-        "allow" allow: Option<Vec<Glob>> = Maybe(globs()), absent "everything";
+        "allow" allow: Option<Vec<Glob>> = Optional(globs()), absent "everything";
         /// Never shows names that match one of these patterns, even if `allow` matches them.
         "deny" deny: Vec<Glob> = globs();
         /// Maps old names to new ones; a new name has 1 to 64 characters from `A-Z a-z 0-9 _ - . /`.
@@ -107,7 +109,7 @@ section! {
         "overrides" overrides: IndexMap<String, PromptOverride> = Mapping {
             what: "a mapping from prompts to changes",
             key: |name| Ok(name.to_owned()),
-            value: Afresh,
+            value: ReplacedSection,
         }, absent "no changes", see "[a prompt](#changes-to-prompts)";
     ]
 }
@@ -186,8 +188,8 @@ fn new_names() -> impl Spelling<IndexMap<String, String>> {
 }
 
 /// The spelling of a new name.
-pub(crate) fn new_name() -> Spelt<Parsed> {
-    Spelt { spelling: Parsed("the new name", checked_name), schema: new_name_schema }
+pub(crate) fn new_name() -> SpellingWithSchema<Parsed> {
+    SpellingWithSchema { spelling: Parsed("the new name", checked_name), schema: new_name_schema }
 }
 
 fn checked_name(name: &Text) -> Result<String, Flaw> {

@@ -14,7 +14,7 @@ use super::server_info::{Icon, icons};
 use crate::callers::access::{AnnotationHint, HintValues};
 use crate::reading::reader::Reader;
 use crate::reading::rows::section;
-use crate::reading::spellings::{Afresh, Flag, Mapping, Maybe, Number, Spelling, Time, any_text};
+use crate::reading::spellings::{Flag, Mapping, Number, Optional, ReplacedSection, Spelling, Time, any_text};
 use crate::servers::server::Timeout;
 use crate::syntax::parse::{Entry, Node, NodeKind};
 use crate::values::check::Flaw;
@@ -24,11 +24,11 @@ section! {
     /// A profile's changes to one tool.
     pub struct ToolOverride: "a mapping with `name`, `title`, `description`, `icons`, `annotations`, `arguments`, `timeout`, `atOnce` or `cache`" [
         /// The name that clients see, instead of the name from `names` and `rename`.
-        "name" name: Option<String> = Maybe(new_name()), absent "the name from `names` and `rename`";
+        "name" name: Option<String> = Optional(new_name()), absent "the name from `names` and `rename`";
         /// The title that clients display instead of the name.
-        "title" title: Option<Text> = Maybe(any_text("a string")), absent "the server's";
+        "title" title: Option<Text> = Optional(any_text("a string")), absent "the server's";
         /// The description, from which models learn what the tool does.
-        "description" description: Option<Text> = Maybe(any_text("a string")), absent "the server's";
+        "description" description: Option<Text> = Optional(any_text("a string")), absent "the server's";
         /// The icons that clients display.
         "icons" icons: Vec<Icon> = icons(), absent "the server's", see "[an icon](#icons)";
         /// Hints for clients, such as `readOnlyHint`. Access rules still use the server's own hints.
@@ -37,17 +37,17 @@ section! {
         "arguments" arguments: IndexMap<String, ArgumentOverride> = Mapping {
             what: "a mapping from names of arguments to changes",
             key: |name| Ok::<_, Flaw>(name.to_owned()),
-            value: Afresh,
+            value: ReplacedSection,
         }, absent "no changes", see "[an argument](#changes-to-arguments)";
         /// The total time that a call in this profile may take. If the server's own limit is shorter, the server's limit
         /// applies.
-        "timeout" timeout: Option<Duration> = Maybe(Timeout::WHOLE), absent "the server's";
+        "timeout" timeout: Option<Duration> = Optional(Timeout::WHOLE), absent "the server's";
         /// The maximum number of calls that run at the same time in this profile. Calls above this number are refused, and
         /// clients may send refused calls again.
-        "atOnce" at_once: Option<usize> = Maybe(Number { least: 1, most: 1_000_000 }), absent "no limit";
+        "atOnce" at_once: Option<usize> = Optional(Number { least: 1, most: 1_000_000 }), absent "no limit";
         /// Keeps results for later calls of the same caller with the same arguments. Only for tools that the server itself
         /// marks as read-only and idempotent.
-        "cache" cache: Option<ToolCache> = Maybe(Afresh), absent "nothing is kept", see "[results that are kept](#results-that-are-kept)";
+        "cache" cache: Option<ToolCache> = Optional(ReplacedSection), absent "nothing is kept", see "[results that are kept](#results-that-are-kept)";
     ]
 }
 
@@ -63,9 +63,9 @@ section! {
     /// A profile's changes to one prompt.
     pub struct PromptOverride: "a mapping with `title`, `description` or `icons`" [
         /// The title that clients display instead of the name.
-        "title" title: Option<Text> = Maybe(any_text("a string")), absent "the server's";
+        "title" title: Option<Text> = Optional(any_text("a string")), absent "the server's";
         /// The description of the prompt's purpose.
-        "description" description: Option<Text> = Maybe(any_text("a string")), absent "the server's";
+        "description" description: Option<Text> = Optional(any_text("a string")), absent "the server's";
         /// The icons that clients display.
         "icons" icons: Vec<Icon> = icons(), absent "the server's", see "[an icon](#icons)";
     ]
@@ -75,12 +75,12 @@ section! {
     /// A profile's changes to one argument of a tool.
     pub struct ArgumentOverride: "a mapping with `value`, `hidden` or `description`" [
         /// The value that every call gets. Clients can neither see nor set the argument.
-        "value" value: Option<Text> = Maybe(AnyJson), absent "set by the client";
+        "value" value: Option<Text> = Optional(AnyJson), absent "set by the client";
         /// Removes the argument from the tool's input schema. Clients cannot set the argument, so the server uses its
         /// default.
         "hidden" hidden: bool = Flag;
         /// The description of the argument.
-        "description" description: Option<Text> = Maybe(any_text("a string")), absent "the server's";
+        "description" description: Option<Text> = Optional(any_text("a string")), absent "the server's";
     ]
 }
 

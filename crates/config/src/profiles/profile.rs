@@ -11,7 +11,9 @@ use crate::reading::known::ReferenceKind;
 use crate::reading::reader::Reader;
 use crate::reading::rows::section;
 use crate::reading::section;
-use crate::reading::spellings::{By, KnownName, Maybe, Parsed, Within, Word, any_text, globs};
+use crate::reading::spellings::{
+    CustomSpelling, KnownName, MergedSection, Optional, Parsed, Word, any_text, globs,
+};
 use crate::syntax::parse::Entry;
 use crate::values::check::{self, Flaw};
 use crate::values::glob::{Glob, admits};
@@ -37,7 +39,7 @@ section! {
         }
     } [
         /// The profile's servers. Their tools are listed in this order.
-        "servers" servers: Vec<String> = By(read_servers, |_| json_schema!({ "type": "array", "items": { "type": "string" } })),
+        "servers" servers: Vec<String> = CustomSpelling(read_servers, |_| json_schema!({ "type": "array", "items": { "type": "string" } })),
             absent "all";
         /// The names of tools and prompts. `prefix`: always `server__tool`. `plain`: `tool`, or `server__tool` if several
         /// servers offer a tool of this name. `plain-first`: `tool` for the first server that offers a tool of this name,
@@ -45,26 +47,26 @@ section! {
         /// first server's tool is shown.
         "names" names: Naming = Word;
         /// The tools that are shown, their new names, and how clients find them.
-        "tools" tools: ToolRules = Within, absent "everything, unchanged";
+        "tools" tools: ToolRules = MergedSection, absent "everything, unchanged";
         /// The prompts that are shown, and their new names.
-        "prompts" prompts: NameRules = Within, absent "everything, unchanged";
+        "prompts" prompts: NameRules = MergedSection, absent "everything, unchanged";
         /// The resources that are shown. The rules apply to listing, reading, subscribing and completing, even for URIs
         /// that are not listed.
-        "resources" resources: UriRules = Within, absent "everything";
+        "resources" resources: UriRules = MergedSection, absent "everything";
         /// The prefix that clients put before the names of tools and prompts. Together with this prefix, a name has at most
         /// 64 characters; longer names are shortened. Only names that you give yourself, with `rename` or `overrides`, stay
         /// as you write them: `dragoman check` reports names of your own that are too long.
-        "clientPrefix" client_prefix: Option<String> = Maybe(Parsed("a prefix", client_prefix)),
+        "clientPrefix" client_prefix: Option<String> = Optional(Parsed("a prefix", client_prefix)),
             absent "`mcp__PROFILE__`, or `mcp__dragoman__` if that is longer; no prefix with a dialect, because a dialect's names are fixed";
         /// The name that clients display.
-        "title" title: Option<Text> = Maybe(any_text("a string"));
+        "title" title: Option<Text> = Optional(any_text("a string"));
         /// The description of the profile as one server: name, version, icons.
-        "serverInfo" server_info: ServerInfo = Within, absent "Dragoman's name and version", see "[below](#server-info)";
+        "serverInfo" server_info: ServerInfo = MergedSection, absent "Dragoman's name and version", see "[below](#server-info)";
         /// Instructions for the model, placed before the instructions of the servers.
-        "instructions" instructions: Option<Text> = Maybe(any_text("a string"));
+        "instructions" instructions: Option<Text> = Optional(any_text("a string"));
         /// The dialect at `/mcp/NAME` and over standard input and output: `standard`, another built-in dialect, or one of
         /// `dialects`.
-        "dialect" dialect: Option<String> = Maybe(KnownName(ReferenceKind::Dialect)), absent "the top-level `dialect`";
+        "dialect" dialect: Option<String> = Optional(KnownName(ReferenceKind::Dialect)), absent "the top-level `dialect`";
         beside:
             /// True if `servers` is set. Otherwise, new servers are added to a default profile.
             chosen: bool;
@@ -99,7 +101,7 @@ section! {
     /// The resources that are shown, by the URIs that their servers give them.
     pub struct UriRules: "a mapping with `allow` or `deny`" [
         /// Shows only URIs that match one of these patterns (`*` matches any characters, `?` one).
-        "allow" allow: Option<Vec<Glob>> = Maybe(globs()), absent "everything";
+        "allow" allow: Option<Vec<Glob>> = Optional(globs()), absent "everything";
         /// Never shows URIs that match one of these patterns, even if `allow` matches them.
         "deny" deny: Vec<Glob> = globs();
     ]

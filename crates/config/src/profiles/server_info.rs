@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use proto::json::quote;
 
 use crate::reading::rows::section;
-use crate::reading::spellings::{Maybe, Parsed, Sections, Sound, Spelling, Word, any_text, texts};
+use crate::reading::spellings::{CheckedText, Optional, Parsed, Sections, Spelling, Word, any_text, texts};
 use crate::values::check::{self, Flaw};
 use crate::values::text::Text;
 use crate::values::words::words;
@@ -25,15 +25,15 @@ section! {
     /// defines.
     pub struct ServerInfo: "a mapping with `name`, `title`, `icons`, …" [
         /// The name by which clients identify the server.
-        "name" name: Option<Text> = Maybe(Sound("a name", filled)), absent "`dragoman`";
+        "name" name: Option<Text> = Optional(CheckedText("a name", filled)), absent "`dragoman`";
         /// The name that clients display.
-        "title" title: Option<Text> = Maybe(any_text("a string")), absent "the `title` of the profile";
+        "title" title: Option<Text> = Optional(any_text("a string")), absent "the `title` of the profile";
         /// The version that clients display.
-        "version" version: Option<Text> = Maybe(Sound("a version", filled)), absent "Dragoman's";
+        "version" version: Option<Text> = Optional(CheckedText("a version", filled)), absent "Dragoman's";
         /// A description for people.
-        "description" description: Option<Text> = Maybe(any_text("a string"));
+        "description" description: Option<Text> = Optional(any_text("a string"));
         /// The address of a page about the server.
-        "websiteUrl" website_url: Option<Text> = Maybe(Sound("a URL", page_address));
+        "websiteUrl" website_url: Option<Text> = Optional(CheckedText("a URL", page_address));
         /// The icons that clients display.
         "icons" icons: Vec<Icon> = icons(), absent "none", see "[an icon](#icons)";
     ]
@@ -45,11 +45,11 @@ section! {
         /// The address of the icon: `https:`, or `data:image/…;base64,…` with at most 16 KiB.
         "src" src: String = Parsed("an icon's address", icon_address), needed "src: https://example.com/icon.png";
         /// The type of the icon, such as `image/png`.
-        "mimeType" mime_type: Option<String> = Maybe(Parsed("a media type", media_type));
+        "mimeType" mime_type: Option<String> = Optional(Parsed("a media type", media_type));
         /// The sizes for which the icon is made: `48x48`, or `any` for a scalable icon.
         "sizes" sizes: Vec<String> = texts(size), absent "any size";
         /// The background for which the icon is made.
-        "theme" theme: Option<IconTheme> = Maybe(Word), absent "any background";
+        "theme" theme: Option<IconTheme> = Optional(Word), absent "any background";
     ]
 }
 

@@ -15,9 +15,13 @@ use crate::values::words::Words;
 
 pub(crate) use amounts::{Bytes, Count, Number, Time};
 pub(crate) use lists::{List, Mapping, Values, item, refuse_empty, shown_mapping, texts};
-pub(crate) use nested::{Afresh, Apart, By, OrFlag, Sections, Within};
+pub(crate) use nested::{
+    CustomSpelling, MergedSection, ReplacedSection, SchemaOnly, SectionOrFlag, Sections,
+};
 pub(crate) use patterns::{KnownName, globs, some_globs};
-pub(crate) use texts::{File, OrEmpty, Parsed, Secret, ServerText, Sound, Spelt, any_text, path};
+pub(crate) use texts::{
+    CheckedText, File, OrEmpty, Parsed, Secret, ServerText, SpellingWithSchema, any_text, path,
+};
 
 /// The way in which a value of type `T` is written.
 pub(crate) trait Spelling<T> {
@@ -44,9 +48,9 @@ pub(crate) trait Spelling<T> {
 }
 
 /// The spelling of a value that may be absent.
-pub(crate) struct Maybe<S>(pub(crate) S);
+pub(crate) struct Optional<S>(pub(crate) S);
 
-impl<T, S: Spelling<T>> Spelling<Option<T>> for Maybe<S> {
+impl<T, S: Spelling<T>> Spelling<Option<T>> for Optional<S> {
     fn read(&self, reader: &mut Reader<'_>, entry: &Entry, old: Option<&Option<T>>) -> Option<Option<T>> {
         self.0.read(reader, entry, old.and_then(Option::as_ref)).map(Some)
     }
@@ -108,9 +112,9 @@ impl<T: Words> Spelling<T> for Word {
 }
 
 /// A selection from a few words: a single word or a list.
-pub(crate) struct SomeWords;
+pub(crate) struct WordList;
 
-impl<T: Words> Spelling<Vec<T>> for SomeWords {
+impl<T: Words> Spelling<Vec<T>> for WordList {
     fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&Vec<T>>) -> Option<Vec<T>> {
         let mut words = Vec::new();
         for item in reader.items(&entry.value, "a list of strings", true)? {

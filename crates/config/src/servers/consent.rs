@@ -5,7 +5,7 @@ use crate::callers::auth::{safe_url, scope};
 use crate::reading::reader::Reader;
 use crate::reading::rows::section;
 use crate::reading::section::keys;
-use crate::reading::spellings::{Flag, Maybe, Parsed, Secret, Sound, Word, texts};
+use crate::reading::spellings::{CheckedText, Flag, Optional, Parsed, Secret, Word, texts};
 use crate::syntax::parse::Entry;
 use crate::values::check::{self, Flaw};
 use crate::values::suggest;
@@ -56,13 +56,13 @@ section! {
         /// `issuer`.
         "grant" grant: OAuthGrant = Word, see "[consent.md](consent.md#client-credentials)";
         /// The client id under which Dragoman is registered with the authorization server.
-        "clientId" client_id: Option<Text> = Maybe(Sound("the client's id as a string", visible)),
+        "clientId" client_id: Option<Text> = Optional(CheckedText("the client's id as a string", visible)),
             absent "Dragoman registers itself";
         /// The client's secret, if there is one. This key requires `issuer`.
-        "clientSecret" client_secret: Option<Text> = Maybe(Secret("the client's secret as a string", visible));
+        "clientSecret" client_secret: Option<Text> = Optional(Secret("the client's secret as a string", visible));
         /// The issuer URL of the authorization server that knows the client. Users and the secret are not sent to any other
         /// authorization server.
-        "issuer" issuer: Option<String> = Maybe(Parsed("a URL", site)), absent "the authorization server that the server advertises";
+        "issuer" issuer: Option<String> = Optional(Parsed("a URL", site)), absent "the authorization server that the server advertises";
         /// Uses a redirect URI for this client's issuer alone instead of `/oauth/callback`. This is required if clients are
         /// registered by hand at several authorization servers and this issuer does not identify itself in its authorization
         /// responses (`iss`, RFC 9207). The error for such a response shows the URI to register.

@@ -14,7 +14,7 @@ use crate::reading::reader::{Fields, Reader};
 use crate::reading::rows::section;
 use crate::reading::section;
 use crate::reading::spellings::{
-    Afresh, Apart, Bytes, List, Mapping, Maybe, Number, ServerText, Sound, Spelling,
+    Bytes, CheckedText, List, Mapping, Number, Optional, ReplacedSection, SchemaOnly, ServerText, Spelling,
 };
 use crate::syntax::parse::Entry;
 use crate::values::check;
@@ -49,14 +49,14 @@ section! {
         }
     } [
         /// A program: a path, or a name that is looked up in `PATH`. No shell is involved.
-        "command" command: Text = Sound("the program's name as a string", check::command), default Text::plain(""),
+        "command" command: Text = CheckedText("the program's name as a string", check::command), default Text::plain(""),
             needed "command: npx";
         /// A file with an MCPB bundle, instead of a command. Dragoman unpacks the bundle into the cache folder, and starts
         /// the server in the bundle.
-        "bundle" bundle: Option<Text> = Maybe(Sound("a file", check::no_nul_text)), absent "none",
+        "bundle" bundle: Option<Text> = Optional(CheckedText("a file", check::no_nul_text)), absent "none",
             see "[upstreams.md](upstreams.md#bundles)";
         /// The SHA-256 checksum of the bundle. A bundle with another checksum is not started.
-        "sha256" sha256: Option<Text> = Maybe(Sound("64 hexadecimal digits", sha256)), absent "not checked";
+        "sha256" sha256: Option<Text> = Optional(CheckedText("64 hexadecimal digits", sha256)), absent "not checked";
         /// The settings that the bundle asks for: names with a value or a list of values.
         "config" config: IndexMap<String, Vec<Text>> = Mapping {
             what: "a mapping of settings and values",
@@ -80,12 +80,12 @@ section! {
             value: ServerText { what: VALUE, secret: true, check: check::no_nul_text },
         }, see "[security.md](security.md)";
         /// The working folder.
-        "cwd" cwd: Option<Text> = Maybe(Sound("a folder", check::no_nul_text)), absent "Dragoman's own";
+        "cwd" cwd: Option<Text> = Optional(CheckedText("a folder", check::no_nul_text)), absent "Dragoman's own";
         /// The memory that the process and its descendants may use: a number of bytes or `512MiB`. Linux only.
-        "maxMemory" max_memory: Option<usize> = Maybe(Bytes { least: 16 << 20, most: 1 << 44 }), absent "no limit",
+        "maxMemory" max_memory: Option<usize> = Optional(Bytes { least: 16 << 20, most: 1 << 44 }), absent "no limit",
             see "[reliability.md](reliability.md#caps-of-a-child-process)";
         /// The maximum number of processes at the same time: the program and its descendants. Linux only.
-        "maxProcesses" max_processes: Option<usize> = Maybe(Number { least: 1, most: 100_000 }), absent "no limit",
+        "maxProcesses" max_processes: Option<usize> = Optional(Number { least: 1, most: 100_000 }), absent "no limit",
             see "[reliability.md](reliability.md#caps-of-a-child-process)";
     ]
 }
@@ -116,9 +116,9 @@ section! {
         }
     } [
         /// The server's MCP endpoint: `https://…` or `http://…`, without a user name or a password in it.
-        "url" url: Text = Sound("a URL", check::url), default Text::plain(""), needed "url: https://docs.example.com/mcp";
+        "url" url: Text = CheckedText("a URL", check::url), default Text::plain(""), needed "url: https://docs.example.com/mcp";
         /// The HTTP transport: `http` or `streamable-http`, or `sse`. Dragoman always detects the protocol version itself.
-        "type" transport: HttpTransport = Apart(|_| json_schema!({ "enum": ["http", "streamable-http", "sse"] })),
+        "type" transport: HttpTransport = SchemaOnly(|_| json_schema!({ "enum": ["http", "streamable-http", "sse"] })),
             absent "Streamable HTTP, then HTTP+SSE";
         /// Headers to send with every request, except those of the protocol and of the connection.
         "headers" headers: IndexMap<HeaderName, Text> = Mapping {
@@ -128,7 +128,7 @@ section! {
         };
         /// Dragoman's client registration at the server's authorization server, for servers that require consent but do
         /// not let clients register themselves.
-        "oauth" oauth: Option<OAuthClient> = Maybe(Afresh), see "[consent.md](consent.md#optional-settings)";
+        "oauth" oauth: Option<OAuthClient> = Optional(ReplacedSection), see "[consent.md](consent.md#optional-settings)";
         /// Headers of clients' requests that are passed on to the server: names, or `{ from: NAME, to: NAME }` to rename
         /// one. Callers whose headers have different values never share connections or lists.
         "passHeaders" pass_headers: Vec<PassedHeader> = PassedHeaderList, see "[upstreams.md](upstreams.md#headers-of-clients)";
@@ -137,7 +137,7 @@ section! {
         /// environment names.
         "proxy" proxy: ProxyRule = ProxySpelling, absent "the proxy that the environment names", see "[upstreams.md](upstreams.md#proxies)";
         /// The files for TLS connections to the server: `ca`, `cert`, `key`.
-        "tls" tls: Option<ClientTls> = Maybe(Afresh), absent "the system's certificate authorities, no client certificate",
+        "tls" tls: Option<ClientTls> = Optional(ReplacedSection), absent "the system's certificate authorities, no client certificate",
             see "[upstreams.md](upstreams.md#certificates)";
     ]
 }
@@ -189,7 +189,7 @@ pub(crate) fn read_stdio(
         // The key itself is read below, with the other keys.
         Some(entry) if entry.key == "bundle" => Some(Text::plain("")),
         Some(entry) => reader.within("command", |reader| {
-            let spelling = Sound("the program's name as a string", check::command);
+            let spelling = CheckedText("the program's name as a string", check::command);
             let command = spelling.read(reader, entry, None)?;
             note_shell_line(reader, entry, &command, fields.has("args"));
             Some(command)

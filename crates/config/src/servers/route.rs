@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::forward_proxy::ForwardProxy;
 use crate::reading::reader::Reader;
 use crate::reading::rows::section;
-use crate::reading::spellings::{File, Maybe, ServerText, Spelling};
+use crate::reading::spellings::{File, Optional, ServerText, Spelling};
 use crate::syntax::parse::Entry;
 use crate::values::check::Flaw;
 use crate::values::text::Text;
@@ -96,12 +96,12 @@ section! {
         /// PEM: certificates of authorities. One of these authorities must have issued the server's certificate. For requests to
         /// the server's authorization server, these authorities are trusted in addition to those of the system. A relative path is
         /// resolved from the configuration's folder.
-        "ca" ca: Option<PathBuf> = Maybe(File), absent "the system's certificate authorities";
+        "ca" ca: Option<PathBuf> = Optional(File), absent "the system's certificate authorities";
         /// PEM: the certificate that Dragoman shows to the server, followed by those of intermediate authorities. Dragoman shows
         /// the certificate only to this server.
-        "cert" cert: Option<PathBuf> = Maybe(File), absent "none";
+        "cert" cert: Option<PathBuf> = Optional(File), absent "none";
         /// PEM: the private key of the certificate, not encrypted.
-        "key" key: Option<PathBuf> = Maybe(File), absent "none";
+        "key" key: Option<PathBuf> = Optional(File), absent "none";
     ]
 }
 

@@ -14,7 +14,9 @@ use super::tool_calls::{LONGEST_CALL, ToolCalls, refuse_contradiction};
 use crate::reading::reader::{CHANGE_FILLED, Reader};
 use crate::reading::rows::section;
 use crate::reading::section;
-use crate::reading::spellings::{Afresh, Bytes, Flag, Mapping, Maybe, Number, Spelling, Word, any_text};
+use crate::reading::spellings::{
+    Bytes, Flag, Mapping, Number, Optional, ReplacedSection, Spelling, Word, any_text,
+};
 use crate::syntax::parse::{Entry, Node, NodeKind};
 use crate::values::check::Flaw;
 use crate::values::glob::Glob;
@@ -69,19 +71,19 @@ section! {
         "optional" optional: bool = Flag;
         /// The time that a call may go without an answer or a sign of progress, at most `1h`: `30s`, `2m`, or a number,
         /// which means seconds below 1000 and milliseconds otherwise.
-        "timeout" timeout: Option<Duration> = Maybe(Timeout::IDLE), absent "`limits.callIdleTimeout`";
+        "timeout" timeout: Option<Duration> = Optional(Timeout::IDLE), absent "`limits.callIdleTimeout`";
         /// The total time that a call may take, even if it reports progress, at most `24h`, written like `timeout`.
-        "callTimeout" call_timeout: Option<Duration> = Maybe(Timeout::WHOLE), absent "`limits.callTimeout`";
+        "callTimeout" call_timeout: Option<Duration> = Optional(Timeout::WHOLE), absent "`limits.callTimeout`";
         /// Rules for calls to individual tools, by the server's own names for them (`*` matches any characters, `?`
         /// one). The first rule whose name matches applies.
         "toolCalls" tool_calls: IndexMap<String, ToolCalls> = Mapping {
             what: "a mapping from tool names to rules",
             key: tool_name,
-            value: Afresh,
+            value: ReplacedSection,
         }, see "[a tool's calls](#calls-to-a-tool)";
         /// The time that the server may take from its start to its first answer, written like `timeout`. Dragoman does
         /// not stop a running child process before this time has passed.
-        "startTimeout" start_timeout: Option<Duration> = Maybe(Timeout::IDLE), absent "`limits.startTimeout`";
+        "startTimeout" start_timeout: Option<Duration> = Optional(Timeout::IDLE), absent "`limits.startTimeout`";
         /// Decides whether Dragoman resends requests that may have been executed before a connection broke: `auto` resends
         /// requests that only read, and calls to tools that the server marks as read-only or idempotent; `never` resends
         /// nothing; `always` resends every tool call.
@@ -94,7 +96,7 @@ section! {
         "asks" asks: QuestionPolicy = Word;
         /// The maximum number of dedicated connections, in addition to the shared ones. With `0`, all clients take turns on a
         /// single connection.
-        "dedicatedConnections" dedicated_connections: Option<usize> = Maybe(Number { least: 0, most: 10_000 }),
+        "dedicatedConnections" dedicated_connections: Option<usize> = Optional(Number { least: 0, most: 10_000 }),
             absent "4 child processes (16 with `affinity: session` or `caller`) or 256 sessions; `0` for some known servers",
             see "[sessions.md](sessions.md#one-connection-for-all)";
         /// The maximum number of calls that run on the server at once. Calls above this number wait for their turn.
@@ -106,14 +108,14 @@ section! {
         /// The maximum size of a tool's result. If a result is longer, clients get its beginning and a link to the rest.
         /// Choose a size that fits into the context window of your models, for instance `100KiB`, which is about 25,000
         /// tokens of English text.
-        "maxResult" max_result: Option<usize> = Maybe(Bytes { least: 4 << 10, most: 1 << 30 }), absent "none",
+        "maxResult" max_result: Option<usize> = Optional(Bytes { least: 4 << 10, most: 1 << 30 }), absent "none",
             see "[long results](#long-results)";
         /// The handling of tools whose definitions change, and of new tools: `warn` serves them and logs a warning; `hold`
         /// hides them until somebody approves them; `allow` does not compare definitions.
-        "definitions" definitions: Option<DefinitionPolicy> = Maybe(Word), absent "the `definitions` of the configuration",
+        "definitions" definitions: Option<DefinitionPolicy> = Optional(Word), absent "the `definitions` of the configuration",
             see "[security.md](security.md#when-a-server-changes-its-tools)";
         /// A description of the server, for people.
-        "description" description: Option<Text> = Maybe(any_text("a string"));
+        "description" description: Option<Text> = Optional(any_text("a string"));
         beside:
             /// The way to reach the server.
             link: Link = Link::Stdio(StdioLink::default());

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use crate::reading::reader::{Fields, Reader};
 use crate::reading::rows::section;
-use crate::reading::spellings::{Maybe, globs};
+use crate::reading::spellings::{Optional, globs};
 use crate::syntax::parse::{Entry, Node, NodeKind};
 use crate::values::glob::Glob;
 use crate::values::suggest;
@@ -19,7 +19,7 @@ section! {
         /// Serves only these tools of the server, in every profile (by the server's own names; `*` matches any
         /// characters, `?` one). An empty list serves none. Also written `allowedTools`, `enabledTools`,
         /// `enabled_tools`, `tools`.
-        "includeTools" only: Option<Vec<Glob>> = Maybe(globs()), absent "all";
+        "includeTools" only: Option<Vec<Glob>> = Optional(globs()), absent "all";
         /// Removes these tools from every profile, even if another setting includes them. Also written `disabledTools`,
         /// `disabled_tools`.
         "excludeTools" never: Vec<Glob> = globs();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::server::{ResendRule, Timeout};
 use crate::reading::reader::Reader;
 use crate::reading::rows::section;
-use crate::reading::spellings::{Maybe, Word};
+use crate::reading::spellings::{Optional, Word};
 use crate::syntax::parse::Entry;
 use crate::values::units;
 
@@ -21,11 +21,11 @@ section! {
         }
     } [
         /// The time that a call may go without an answer or a sign of progress.
-        "timeout" timeout: Option<Duration> = Maybe(Timeout::IDLE), absent "the server's";
+        "timeout" timeout: Option<Duration> = Optional(Timeout::IDLE), absent "the server's";
         /// The total time that a call may take, even if it reports progress.
-        "callTimeout" call_timeout: Option<Duration> = Maybe(Timeout::WHOLE), absent "the server's";
+        "callTimeout" call_timeout: Option<Duration> = Optional(Timeout::WHOLE), absent "the server's";
         /// Decides whether Dragoman resends a call that may have been executed.
-        "resend" resend: Option<ResendRule> = Maybe(Word), absent "the server's";
+        "resend" resend: Option<ResendRule> = Optional(Word), absent "the server's";
     ]
 }
 

@@ -7,7 +7,7 @@ use crate::reading::known::ReferenceKind;
 use crate::reading::reader::Reader;
 use crate::reading::rows::section;
 use crate::reading::section;
-use crate::reading::spellings::{KnownName, Maybe, Parsed, Spelling, Word, item};
+use crate::reading::spellings::{KnownName, Optional, Parsed, Spelling, Word, item};
 use crate::syntax::parse::Entry;
 use crate::syntax::source::Span;
 use crate::values::check::{Flaw, endpoint_path};
@@ -32,13 +32,13 @@ section! {
         /// The profile to serve.
         "profile" profile: String = KnownName(ReferenceKind::Profile), default DEFAULT_PROFILE.to_owned();
         /// The dialect at this path: `standard`, another built-in dialect, or one of `dialects`.
-        "dialect" dialect: Option<String> = Maybe(KnownName(ReferenceKind::Dialect)), absent "the profile's";
+        "dialect" dialect: Option<String> = Optional(KnownName(ReferenceKind::Dialect)), absent "the profile's";
         /// The transport: `http`, `sse` (an event stream by GET, messages by POST) or `both`.
-        "transport" transport: Option<EndpointTransport> = Maybe(Word),
+        "transport" transport: Option<EndpointTransport> = Optional(Word),
             absent "the dialect's transport, or `http` without a dialect";
         /// The path to which clients of an event stream send their messages by POST. No other endpoint or profile may use this
         /// path.
-        "message" message: Option<String> = Maybe(Parsed("a path", any_path)),
+        "message" message: Option<String> = Optional(Parsed("a path", any_path)),
             absent "`/message` for `/sse`; `/message` below the path for dialects whose streams have their own path (unless \
                     `messagePath` names another); otherwise the path itself";
         /// The authentication at this path: `inherit` applies the top-level `auth`; `none` requires no authentication.
@@ -79,7 +79,7 @@ words! {
 }
 
 /// The endpoints in the current file: for each path, the endpoint's index in the list and its position in the file.
-pub(crate) type Written = HashMap<String, (usize, Span)>;
+pub(crate) type EndpointPositions = HashMap<String, (usize, Span)>;
 
 /// Reads the additional paths. An endpoint replaces the endpoint with the same path in the base. `streams` returns
 /// true if a profile has event streams in a dialect; `None` stands for the standard behavior.
@@ -88,10 +88,10 @@ pub(crate) fn read(
     entry: &Entry,
     base: Vec<Endpoint>,
     streams: &dyn Fn(Option<&str>, &str) -> bool,
-) -> (Vec<Endpoint>, Written) {
+) -> (Vec<Endpoint>, EndpointPositions) {
     let mut endpoints = base;
     let mut paths = HashSet::new();
-    let mut written = Written::new();
+    let mut written = EndpointPositions::new();
     let items = reader.items(&entry.value, "a list of endpoints", false).unwrap_or_default();
     for (index, node) in items.into_iter().enumerate() {
         let item = item(index, node);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::reading::reader::Reader;
 use crate::reading::rows::section;
-use crate::reading::spellings::{Bytes, Maybe, Number, Time};
+use crate::reading::spellings::{Bytes, Number, Optional, Time};
 use crate::syntax::parse::Entry;
 use crate::values::units;
 
@@ -65,7 +65,7 @@ section! {
         "result" result: usize = bytes(KIB, 1024 * MIB), default 64 * MIB;
         /// The memory for all large messages of clients and servers together. Above this limit, a new message waits until
         /// other messages are finished, and is refused if no other message finishes in time.
-        "memory" memory: Option<usize> = Maybe(bytes(64 * MIB, 1 << 50)), absent "half of the memory that the process may use";
+        "memory" memory: Option<usize> = Optional(bytes(64 * MIB, 1 << 50)), absent "half of the memory that the process may use";
         /// The maximum nesting depth of JSON in a message.
         "jsonDepth" json_depth: usize = number(8, 128), default 128;
         /// The maximum number of messages in one batch.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::reading::rows::section;
-use crate::reading::spellings::{File, Maybe};
+use crate::reading::spellings::{File, Optional};
 
 section! {
     /// The files for TLS at all listening addresses. The files are read again when they change.
@@ -15,7 +15,7 @@ section! {
         "key" key: PathBuf = File, needed "key: privkey.pem";
         /// PEM: certificates of authorities. Each client must present a certificate from one of these authorities. The
         /// certificate lets the client connect, but does not authenticate the caller.
-        "clientCa" client_ca: Option<PathBuf> = Maybe(File);
+        "clientCa" client_ca: Option<PathBuf> = Optional(File);
     ]
 }
 

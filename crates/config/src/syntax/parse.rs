@@ -84,13 +84,13 @@ impl Entry {
 
 /// The reason why the text is not a readable document.
 #[derive(Debug)]
-pub(crate) struct Broken {
+pub(crate) struct SyntaxFault {
     pub(crate) at: Span,
     pub(crate) message: String,
     pub(crate) help: String,
 }
 
-impl Broken {
+impl SyntaxFault {
     fn new(at: &Span, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { at: at.clone(), message: message.into(), help: help.into() }
     }
@@ -100,7 +100,7 @@ impl Broken {
 ///
 /// # Errors
 /// Returns the first error that makes the text unreadable; the text after that error cannot be checked.
-pub(crate) fn parse(text: &str) -> Result<Option<Rc<Node>>, Broken> {
+pub(crate) fn parse(text: &str) -> Result<Option<Rc<Node>>, SyntaxFault> {
     let options: Options = granit_parser::options! {
         emit_unresolved_aliases: true,
         flow_nesting_limit: MAX_DEPTH,
@@ -118,7 +118,7 @@ pub(crate) fn parse(text: &str) -> Result<Option<Rc<Node>>, Broken> {
 }
 
 /// A collection whose end has not been read yet.
-struct Open {
+struct OpenCollection {
     at: Span,
     anchor: usize,
     entries: Vec<Entry>,
@@ -132,7 +132,7 @@ struct Open {
 
 #[derive(Default)]
 struct Builder {
-    open: Vec<Open>,
+    open: Vec<OpenCollection>,
     anchors: HashMap<usize, Rc<Node>>,
     root: Option<Rc<Node>>,
     documents: usize,
@@ -140,14 +140,14 @@ struct Builder {
 }
 
 impl Builder {
-    fn event(&mut self, event: Event<'_>, at: Span) -> Result<(), Broken> {
+    fn event(&mut self, event: Event<'_>, at: Span) -> Result<(), SyntaxFault> {
         match event {
             Event::DocumentStart(..) => {
                 self.documents += 1;
                 if self.documents > 1 {
                     let help =
                         "keep one document: remove the `---` before the second one, and everything after it";
-                    return Err(Broken::new(&at, "the file contains more than one document", help));
+                    return Err(SyntaxFault::new(&at, "the file contains more than one document", help));
                 }
                 Ok(())
             }
@@ -170,7 +170,7 @@ impl Builder {
                     self.spend(node.cost, &at)?;
                     self.place(node, &at)
                 }
-                None => Err(Broken::new(
+                None => Err(SyntaxFault::new(
                     &at,
                     "this alias is inside the value that it refers to",
                     "write the value out",
@@ -180,23 +180,23 @@ impl Builder {
                 let message = format!("there is no anchor `&{name}` above this alias");
                 let help =
                     format!("write `&{name}` before the value that you mean, or quote the text: \"*{name}\"");
-                Err(Broken::new(&at, message, help))
+                Err(SyntaxFault::new(&at, message, help))
             }
             _ => Ok(()),
         }
     }
 
-    fn begin(&mut self, at: Span, anchor: usize, is_map: bool, tag: Option<&Tag>) -> Result<(), Broken> {
+    fn begin(&mut self, at: Span, anchor: usize, is_map: bool, tag: Option<&Tag>) -> Result<(), SyntaxFault> {
         check_tag(tag, &at)?;
         if self.open.len() >= MAX_DEPTH {
             return Err(too_deep(&at));
         }
         let (entries, merges, items) = (Vec::new(), Vec::new(), Vec::new());
-        self.open.push(Open { at, anchor, entries, merges, items, is_map, key: None });
+        self.open.push(OpenCollection { at, anchor, entries, merges, items, is_map, key: None });
         Ok(())
     }
 
-    fn end(&mut self, at: &Span) -> Result<(), Broken> {
+    fn end(&mut self, at: &Span) -> Result<(), SyntaxFault> {
         let Some(open) = self.open.pop() else { return Ok(()) };
         for merge in &open.merges {
             self.spend(merge.value.cost, &merge.key_at)?;
@@ -211,7 +211,7 @@ impl Builder {
     }
 
     /// Handles a complete node.
-    fn close(&mut self, mut node: Node, anchor: usize) -> Result<(), Broken> {
+    fn close(&mut self, mut node: Node, anchor: usize) -> Result<(), SyntaxFault> {
         node.cost = cost(&node.kind);
         let own_text = if let NodeKind::Scalar { text, .. } = &node.kind { text.len() } else { 0 };
         self.spend(own_text + NODE_COST, &node.at)?;
@@ -225,17 +225,17 @@ impl Builder {
 
     /// Adds to the total cost of the document. Fails above the maximum, because aliases and merges can multiply the
     /// contents of the file.
-    fn spend(&mut self, cost: usize, at: &Span) -> Result<(), Broken> {
+    fn spend(&mut self, cost: usize, at: &Span) -> Result<(), SyntaxFault> {
         self.spent = self.spent.saturating_add(cost);
         if self.spent <= MAX_COST {
             return Ok(());
         }
         let message = "the file has too many values, counting those that aliases repeat";
-        Err(Broken::new(at, message, "use fewer aliases, or split the file"))
+        Err(SyntaxFault::new(at, message, "use fewer aliases, or split the file"))
     }
 
     /// Adds a complete node (or an alias of one) to its parent.
-    fn place(&mut self, node: Rc<Node>, at: &Span) -> Result<(), Broken> {
+    fn place(&mut self, node: Rc<Node>, at: &Span) -> Result<(), SyntaxFault> {
         let Some(open) = self.open.last_mut() else {
             self.root = Some(node);
             return Ok(());
@@ -255,21 +255,21 @@ impl Builder {
     }
 }
 
-fn key_of(node: &Node, at: &Span) -> Result<(String, Span, bool), Broken> {
+fn key_of(node: &Node, at: &Span) -> Result<(String, Span, bool), SyntaxFault> {
     match &node.kind {
         NodeKind::Scalar { text, quoted } => Ok((text.clone(), at.clone(), !quoted && text == "<<")),
         NodeKind::Null => {
-            Err(Broken::new(at, "a key is missing before the `:`", "write the key, or remove the line"))
+            Err(SyntaxFault::new(at, "a key is missing before the `:`", "write the key, or remove the line"))
         }
         NodeKind::List(_) | NodeKind::Map(_) => {
             let help = "write a plain name before the `:`; quote a value that starts with `{` or `[`, such as \"${NAME}\"";
-            Err(Broken::new(at, "a key must be a plain name", help))
+            Err(SyntaxFault::new(at, "a key must be a plain name", help))
         }
     }
 }
 
 /// Applies `<<` (a mapping's own keys win) and marks duplicate keys.
-fn merged(mut own: Vec<Entry>, merges: &[Entry]) -> Result<Vec<Entry>, Broken> {
+fn merged(mut own: Vec<Entry>, merges: &[Entry]) -> Result<Vec<Entry>, SyntaxFault> {
     let mut seen: HashSet<String> = HashSet::with_capacity(own.len());
     for entry in &mut own {
         entry.repeated = !seen.insert(entry.key.clone());
@@ -284,7 +284,7 @@ fn merged(mut own: Vec<Entry>, merges: &[Entry]) -> Result<Vec<Entry>, Broken> {
     Ok(own)
 }
 
-fn merge_parts(source: &Entry) -> Result<Vec<&Rc<Node>>, Broken> {
+fn merge_parts(source: &Entry) -> Result<Vec<&Rc<Node>>, SyntaxFault> {
     let parts = match &source.value.kind {
         NodeKind::Map(_) => vec![&source.value],
         NodeKind::List(items) => items.iter().collect(),
@@ -292,7 +292,7 @@ fn merge_parts(source: &Entry) -> Result<Vec<&Rc<Node>>, Broken> {
     };
     if parts.is_empty() || parts.iter().any(|part| !matches!(part.kind, NodeKind::Map(_))) {
         let help = "write `<<: *name`, with `&name` before a mapping";
-        return Err(Broken::new(&source.key_at, "`<<` takes a mapping, or a list of mappings", help));
+        return Err(SyntaxFault::new(&source.key_at, "`<<` takes a mapping, or a list of mappings", help));
     }
     Ok(parts)
 }
@@ -314,7 +314,7 @@ fn is_null(text: &str) -> bool {
 }
 
 /// Returns true for the tag `!!str`. The tags of YAML's core schema are harmless; all other tags are rejected.
-fn check_tag(tag: Option<&Tag>, at: &Span) -> Result<bool, Broken> {
+fn check_tag(tag: Option<&Tag>, at: &Span) -> Result<bool, SyntaxFault> {
     match tag {
         None => Ok(false),
         Some(tag) if tag.is_yaml_core_schema() => Ok(tag.core_suffix() == Some("str")),
@@ -322,13 +322,13 @@ fn check_tag(tag: Option<&Tag>, at: &Span) -> Result<bool, Broken> {
         Some(tag) if tag.original() == "!" => Ok(true),
         Some(tag) => {
             let message = format!("the tag `{}` is not supported", tag.original());
-            Err(Broken::new(at, message, "remove the tag; quote a string that starts with `!`"))
+            Err(SyntaxFault::new(at, message, "remove the tag; quote a string that starts with `!`"))
         }
     }
 }
 
-fn too_deep(at: &Span) -> Broken {
-    Broken::new(
+fn too_deep(at: &Span) -> SyntaxFault {
+    SyntaxFault::new(
         at,
         format!("more than {MAX_DEPTH} levels of nesting"),
         "a configuration needs far fewer; look for unclosed brackets",
@@ -336,7 +336,7 @@ fn too_deep(at: &Span) -> Broken {
 }
 
 /// Describes the YAML library's error in our own words.
-fn scan_fault(text: &str, error: &ScanError, end_of_last: usize) -> Broken {
+fn scan_fault(text: &str, error: &ScanError, end_of_last: usize) -> SyntaxFault {
     let mut offset = error.marker().byte_offset().unwrap_or(end_of_last).min(text.len());
     while !text.is_char_boundary(offset) {
         offset -= 1;
@@ -355,7 +355,11 @@ fn scan_fault(text: &str, error: &ScanError, end_of_last: usize) -> Broken {
     }
     let line_start = text[..offset].rfind('\n').map_or(0, |newline| newline + 1);
     let line = text[line_start..].lines().next().unwrap_or_default();
-    Broken { at, help: syntax_help(line, &info), message: format!("this is not valid YAML or JSON: {info}") }
+    SyntaxFault {
+        at,
+        help: syntax_help(line, &info),
+        message: format!("this is not valid YAML or JSON: {info}"),
+    }
 }
 
 /// Advice on the most likely error in an unreadable line.

@@ -315,7 +315,7 @@ fn unclosed(rest: &str) -> Gap {
 }
 
 fn too_long(text: &str) -> Gap {
-    let message = "the text is larger than 1MiB after substitution".to_owned();
+    let message = "the text is larger than 1 MiB after substitution".to_owned();
     let help = "use a smaller file or variable".to_owned();
     Gap { written: text.to_owned(), message, help, unset: false }
 }

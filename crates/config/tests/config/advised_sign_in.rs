@@ -25,7 +25,7 @@ fn signing_in_needs_an_address_and_a_server() {
     noted(
         &format!("{PUBLIC}auth: {{ login: wordpress }}\nmcpServers: {{}}"),
         &[
-            "2:9 auth.login [login] no server uses the account with which people sign in => add it to a server for sites: site: { \
+            "2:9 auth.login [login] no server uses the account with which people sign in => set `login` for a server that works on a site: site: { \
            login: true }",
         ],
     );

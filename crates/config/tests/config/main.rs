@@ -22,7 +22,7 @@ mod schema;
 mod server_info;
 mod tls;
 
-use dragoman_config::{Fault, Faults, Loaded, Lookup, Native, NativeLink, Offered, load_knowing};
+use dragoman_config::{EmbeddedItems, Fault, Faults, Loaded, Lookup, Native, NativeLink, load_knowing};
 
 /// The value `hush` must never be shown. Of the embedded servers, only the offers of `heritage` and `plain` are known.
 fn try_load(text: &str) -> Result<Loaded, Faults> {
@@ -41,9 +41,9 @@ fn try_load(text: &str) -> Result<Loaded, Faults> {
     };
     let offers = |link: &NativeLink| match link.native {
         Native::Heritage => {
-            Some(Offered { tools: strings(["find", "describe"]), prompts: strings(["tell"]) })
+            Some(EmbeddedItems { tools: strings(["find", "describe"]), prompts: strings(["tell"]) })
         }
-        Native::Plain => Some(Offered { tools: vec!["l".repeat(40)], prompts: Vec::new() }),
+        Native::Plain => Some(EmbeddedItems { tools: vec!["l".repeat(40)], prompts: Vec::new() }),
         _ => None,
     };
     load_knowing(None, text, "dragoman.yaml", &Lookup { env: &env, file: &file }, &offers)

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use config::{Glob, ValuePath, Who};
+use config::{CallerSelection, Glob, ValuePath};
 use serde_json::Value;
 
 use super::{Principal, Scheme};
@@ -18,15 +18,15 @@ pub struct Asker<'a> {
 
 impl Asker<'_> {
     /// Returns true if the asker matches every attribute of `who`. One matching value of an attribute is enough.
-    pub fn is_among(&self, who: &Who) -> bool {
+    pub fn is_among(&self, who: &CallerSelection) -> bool {
         is_among(self, who)
     }
 }
 
 /// Returns true if the asker matches every attribute of `who`. One matching value of an attribute is enough.
-pub(super) fn is_among(asker: &Asker<'_>, who: &Who) -> bool {
+pub(super) fn is_among(asker: &Asker<'_>, who: &CallerSelection) -> bool {
     let Asker { principal, address } = asker;
-    let Who { key, user, scope, claim, ip, scheme } = who;
+    let CallerSelection { key, user, scope, claim, ip, scheme } = who;
     (scheme.is_empty() || scheme.contains(&principal.scheme))
         && (key.is_empty() || is_key(principal, key))
         && (user.is_empty() || is_user(principal, user))

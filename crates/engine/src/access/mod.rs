@@ -28,5 +28,5 @@ pub use crate::principal::{Principal, Scheme};
 pub use asker::Asker;
 pub use guard::Guard;
 pub use hosts::Hosts;
-pub use rules::{Class, Decision, DenialReason, Explained, RuleRelation, Rules};
+pub use rules::{Class, Decision, DenialReason, ExplainedDecision, RuleRelation, Rules};
 pub use target::{AccessTarget, Annotations, CallArguments};

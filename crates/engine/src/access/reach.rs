@@ -15,7 +15,7 @@ use super::values::{Conditions, fits_all};
 const MOST_STATES: usize = 10_000;
 
 /// The numbers of those denying rules that match a value.
-type Fitting = BTreeSet<usize>;
+type MatchingRules = BTreeSet<usize>;
 
 /// Returns true if there are arguments that match all conditions of `allowed`, and fail at least one condition of
 /// each of `denied`.
@@ -76,7 +76,7 @@ fn unavoidable<'c>(allowed: &Conditions, denied: &'c Conditions) -> Option<Vec<(
 /// Returns true if a value can be chosen for each path so that no denying rule matches. A rule matches only if the
 /// values at all of its paths match.
 fn combine(
-    choices: &[Vec<Fitting>],
+    choices: &[Vec<MatchingRules>],
     places: &[BTreeSet<usize>],
     chosen: &mut Vec<usize>,
     steps: &mut usize,
@@ -102,9 +102,9 @@ fn combine(
 
 /// Examines the texts that match one of `allowed`, and returns the different sets of denying rules that match such
 /// a text; `None` if there are too many states to examine.
-fn values(allowed: &[Glob], denying: &[Vec<Glob>]) -> Option<Vec<Fitting>> {
+fn values(allowed: &[Glob], denying: &[Vec<Glob>]) -> Option<Vec<MatchingRules>> {
     let walk = Walk::new(allowed, denying);
-    let mut found: Vec<Fitting> = Vec::new();
+    let mut found: Vec<MatchingRules> = Vec::new();
     let start = walk.closed((0..walk.patterns.len()).map(|pattern| (pattern, 0)));
     let mut seen = HashSet::from([start.clone()]);
     let mut open = VecDeque::from([start]);
@@ -184,7 +184,7 @@ impl Walk {
     }
 
     /// The outcome if the text ends here: true if the text is allowed, and the denying rules that match it.
-    fn outcome(&self, state: &WalkState) -> (bool, Fitting) {
+    fn outcome(&self, state: &WalkState) -> (bool, MatchingRules) {
         let ended = state.iter().filter(|(pattern, at)| *at == self.patterns[*pattern].len());
         let owners: Vec<Option<usize>> = ended.map(|(pattern, _)| self.owners[*pattern]).collect();
         (owners.contains(&None), owners.into_iter().flatten().collect())

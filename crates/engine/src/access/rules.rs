@@ -53,7 +53,7 @@ pub enum DenialReason {
 
 /// A decision, and the rule that decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Explained {
+pub struct ExplainedDecision {
     /// True if the asker may use the target.
     pub is_allowed: bool,
     /// The number of the rule, counted from 0; `None` if no rule decides.
@@ -250,7 +250,7 @@ impl Rules {
     }
 
     /// Decides for one asker in the same way as [`Rules::decide`], and names the rule that decides.
-    pub fn explain(&self, asker: &Asker<'_>, target: &AccessTarget<'_>) -> Explained {
+    pub fn explain(&self, asker: &Asker<'_>, target: &AccessTarget<'_>) -> ExplainedDecision {
         let decision = self.decide(asker, target);
         let rule = match decision {
             Decision::Denied(DenialReason::Rule(rule)) => Some(rule),
@@ -265,7 +265,7 @@ impl Rules {
                 self.rules.iter().position(allowing)
             }
         };
-        Explained { is_allowed: decision.is_allowed(), rule }
+        ExplainedDecision { is_allowed: decision.is_allowed(), rule }
     }
 
     /// Returns the relation of each rule to a question.

@@ -3,7 +3,9 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use config::{AccessRule, AnnotationHint, Effect, Glob, Lookup, ValuePath, When, Who, load};
+use config::{
+    AccessRule, AnnotationHint, CallerSelection, Effect, Glob, Lookup, RuleConditions, ValuePath, load,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -226,7 +228,7 @@ fn patterns(letters: &'static str, most: usize) -> impl Strategy<Value = Vec<Glo
 
 /// Conditions on `a` and `b`, or on `a.b` and `b`. No rule has conditions on both a value and another value inside
 /// it.
-fn conditions() -> impl Strategy<Value = When> {
+fn conditions() -> impl Strategy<Value = RuleConditions> {
     let path = |text: &str| ValuePath::parse(text).unwrap();
     let first = (any::<bool>(), patterns("x?*", 3));
     let some = (
@@ -234,7 +236,7 @@ fn conditions() -> impl Strategy<Value = When> {
         proptest::option::weighted(0.3, patterns("x?*", 1)),
         any::<Option<bool>>(),
     );
-    some.prop_map(move |(a, b, read_only)| When {
+    some.prop_map(move |(a, b, read_only)| RuleConditions {
         arguments: a
             .into_iter()
             .map(|(deep, globs)| (path(if deep { "a.b" } else { "a" }), globs))
@@ -244,9 +246,9 @@ fn conditions() -> impl Strategy<Value = When> {
     })
 }
 
-fn who() -> impl Strategy<Value = Option<Who>> {
-    let user = patterns("uv*", 1).prop_map(|user| Who { user, ..Who::default() });
-    let scope = patterns("st*", 1).prop_map(|scope| Who { scope, ..Who::default() });
+fn who() -> impl Strategy<Value = Option<CallerSelection>> {
+    let user = patterns("uv*", 1).prop_map(|user| CallerSelection { user, ..CallerSelection::default() });
+    let scope = patterns("st*", 1).prop_map(|scope| CallerSelection { scope, ..CallerSelection::default() });
     proptest::option::of(prop_oneof![user, scope])
 }
 

@@ -29,7 +29,7 @@ use crate::search::OWN_TOOLS;
 pub(super) type ToolTable = HashMap<Arc<str>, Arc<ToolEntry>>;
 
 /// An item under its public name.
-struct Named<'p, 'a> {
+struct NamedItem<'p, 'a> {
     part: &'p Part<'a>,
     /// The item as its server wrote it.
     own: &'a Item,
@@ -67,7 +67,7 @@ pub(super) struct Assembly<'p, 'a> {
 
 impl<'p, 'a> Assembly<'p, 'a> {
     /// The items of a list with their public names, according to the rules of the profile.
-    fn named(&mut self, kind: ListKind, rules: ListedNames<'_>) -> Vec<Named<'p, 'a>> {
+    fn named(&mut self, kind: ListKind, rules: ListedNames<'_>) -> Vec<NamedItem<'p, 'a>> {
         let parts = self.parts;
         let all: Vec<(&'p Part<'a>, &'a Item, &'p Item)> = parts
             .iter()
@@ -113,7 +113,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
             taken.insert(name.clone(), upstream.name.clone());
             let is_listed = kind != ListKind::Tools
                 || self.lists(own, || public.given(&upstream.name, &own.key, book).into_owned());
-            named.push(Named { part, own, shown, name, identity, is_listed });
+            named.push(NamedItem { part, own, shown, name, identity, is_listed });
         }
         if kind == ListKind::Tools {
             self.notes.extend(covered_names(&named));
@@ -199,7 +199,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
         let (mut table, mut listed, mut searched) = (HashMap::new(), Vec::new(), Vec::new());
         let mut pages = Vec::new();
         let profile = self.spec.profile;
-        for Named { part, own, shown: item, name, identity, is_listed } in
+        for NamedItem { part, own, shown: item, name, identity, is_listed } in
             self.named(ListKind::Tools, profile.tools.names())
         {
             let links = self.uris.links(part.upstream.id, &own.key).iter();
@@ -276,7 +276,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
     pub(super) fn prompts(&mut self) -> (HashMap<Arc<str>, PromptEntry>, Vec<Shown<'p>>) {
         let (mut entries, mut shown) = (HashMap::new(), Vec::new());
         let profile = self.spec.profile;
-        for Named { part, own, shown: item, name, identity, .. } in
+        for NamedItem { part, own, shown: item, name, identity, .. } in
             self.named(ListKind::Prompts, profile.prompts.names())
         {
             let (real_name, key) = renamed(own, item, &name);
@@ -355,9 +355,9 @@ pub(super) fn capabilities(spec: &ViewSpec<'_>, parts: &[&Part<'_>], upstreams: 
 
 /// At most eight notes on tools whose new names are the own names of other tools. Pages of MCP Apps that call one
 /// of the other tools would reach the renamed tool.
-fn covered_names(named: &[Named<'_, '_>]) -> Vec<String> {
-    let is_new = |one: &&Named<'_, '_>| one.name != one.own.key && one.name != one.identity;
-    let new: HashMap<&str, &Named<'_, '_>> =
+fn covered_names(named: &[NamedItem<'_, '_>]) -> Vec<String> {
+    let is_new = |one: &&NamedItem<'_, '_>| one.name != one.own.key && one.name != one.identity;
+    let new: HashMap<&str, &NamedItem<'_, '_>> =
         named.iter().filter(is_new).map(|one| (&*one.name, one)).collect();
     let covered = named.iter().filter_map(|other| Some((new.get(&*other.own.key)?, other)));
     let notes = covered.filter(|(one, other)| one.identity != other.identity).map(|(one, other)| {

@@ -24,7 +24,7 @@ pub struct UpstreamId(pub u32);
 
 /// The reason why an upstream offers nothing to these clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Absence {
+pub struct UpstreamAbsence {
     /// A description of the reason, for a user who finds the upstream missing.
     pub reason: String,
     /// True if a later attempt may succeed.
@@ -41,7 +41,7 @@ pub struct ViewSource {
     /// True if requests to the upstream mirror arguments in headers.
     pub over_http: bool,
     /// The upstream's catalogue, or the reason for its absence.
-    pub catalogue: Result<Arc<UpstreamCatalogue>, Absence>,
+    pub catalogue: Result<Arc<UpstreamCatalogue>, UpstreamAbsence>,
 }
 
 /// The clients and the profile that a view is built for.

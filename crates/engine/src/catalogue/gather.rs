@@ -14,7 +14,7 @@ use proto::rpc::{Frame, FrameKind, Id, RpcError, code};
 
 use super::first_use::FirstUse;
 use super::gather_notes::GatherNotes;
-use super::hidden::{Screening, screen, screen_text};
+use super::hidden::{ScreeningResult, screen, screen_text};
 use super::page_queue::{PageQueue, PageRequest};
 use super::selection::ToolSelection;
 use super::soundness::{ItemCheck, check};
@@ -243,12 +243,12 @@ impl Gather {
         }
         // The buffer of a page is released when the page's items are merged, so each item is copied.
         let own = match screen(kind, text) {
-            Screening::Clean => Bytes::copy_from_slice(text),
-            Screening::Cleaned(text) => {
+            ScreeningResult::Clean => Bytes::copy_from_slice(text),
+            ScreeningResult::Cleaned(text) => {
                 self.notes.screened.cleaned(kind);
                 text
             }
-            Screening::Refused(found) => {
+            ScreeningResult::Refused(found) => {
                 self.notes.left_out += 1;
                 return self.notes.screened.refused(kind, text, found);
             }

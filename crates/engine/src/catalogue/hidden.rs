@@ -16,7 +16,7 @@ use super::{Item, ListKind};
 
 /// The result of screening an item.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Screening {
+pub(super) enum ScreeningResult {
     /// Nothing has to be removed.
     Clean,
     /// The item, with the hidden characters removed from its texts.
@@ -26,9 +26,9 @@ pub(super) enum Screening {
 }
 
 /// Screens the JSON text of an item, which was validated before.
-pub(super) fn screen(kind: ListKind, text: &[u8]) -> Screening {
+pub(super) fn screen(kind: ListKind, text: &[u8]) -> ScreeningResult {
     if is_plain(text) {
-        return Screening::Clean;
+        return ScreeningResult::Clean;
     }
     let mut edits: Vec<(Span, Vec<u8>)> = Vec::new();
     let (mut at, mut depth) = (0, 0_u32);
@@ -46,9 +46,9 @@ pub(super) fn screen(kind: ListKind, text: &[u8]) -> Screening {
                 at = end + 1;
                 let role = role(kind, depth, key.take(), &text[at.min(text.len())..]);
                 match judge(written, role) {
-                    Judged::Sound => {}
-                    Judged::Refused(found) => return Screening::Refused(found),
-                    Judged::Rewritten(with) => edits.push((inside, with)),
+                    TextVerdict::Sound => {}
+                    TextVerdict::Refused(found) => return ScreeningResult::Refused(found),
+                    TextVerdict::Rewritten(with) => edits.push((inside, with)),
                 }
                 if matches!(role, Role::Key) {
                     key = Some(written);
@@ -58,13 +58,13 @@ pub(super) fn screen(kind: ListKind, text: &[u8]) -> Screening {
         }
     }
     if edits.is_empty() {
-        return Screening::Clean;
+        return ScreeningResult::Clean;
     }
     let mut splice = Splice::new(text);
     for (span, with) in &edits {
         splice.replace(*span, with);
     }
-    Screening::Cleaned(splice.finish())
+    ScreeningResult::Cleaned(splice.finish())
 }
 
 /// The results of screening a server's lists, collected for one note.
@@ -187,16 +187,16 @@ fn role(kind: ListKind, depth: u32, key: Option<&[u8]>, behind: &[u8]) -> Role {
     }
 }
 
-enum Judged {
+enum TextVerdict {
     Sound,
     Refused(char),
     /// The replacement for the text between the quotes.
     Rewritten(Vec<u8>),
 }
 
-fn judge(written: &[u8], role: Role) -> Judged {
+fn judge(written: &[u8], role: Role) -> TextVerdict {
     if is_plain(written) {
-        return Judged::Sound;
+        return TextVerdict::Sound;
     }
     let hidden = match role {
         Role::Text | Role::Pattern => is_hidden,
@@ -205,10 +205,10 @@ fn judge(written: &[u8], role: Role) -> Judged {
     };
     let (units, removed) = without(written, hidden, matches!(role, Role::Pattern));
     match (removed, role) {
-        (None, _) => Judged::Sound,
-        (Some(found), Role::Key | Role::Name | Role::Identifier) => Judged::Refused(found),
+        (None, _) => TextVerdict::Sound,
+        (Some(found), Role::Key | Role::Name | Role::Identifier) => TextVerdict::Refused(found),
         (Some(_), Role::Text | Role::Pattern) => {
-            Judged::Rewritten(units.iter().flat_map(|unit| unit.written.iter().copied()).collect())
+            TextVerdict::Rewritten(units.iter().flat_map(|unit| unit.written.iter().copied()).collect())
         }
     }
 }

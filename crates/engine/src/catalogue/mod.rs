@@ -52,7 +52,7 @@ mod tests;
 
 pub use crate::list_kind::ListKind;
 pub use capabilities::declares;
-pub use entry::{Absence, PromptEntry, ToolEntry, UpstreamId, ViewSource, ViewSpec, renames_among};
+pub use entry::{PromptEntry, ToolEntry, UpstreamAbsence, UpstreamId, ViewSource, ViewSpec, renames_among};
 pub use fixed_arguments::FixedArguments;
 pub use gather::{Gather, GatherFault, GatherLimits};
 pub use item::Item;

@@ -51,7 +51,7 @@ fn catalogue(era: &'static Era, lists: [&str; 4]) -> Arc<UpstreamCatalogue> {
     Arc::new(gather.finish())
 }
 
-fn upstream(id: u32, name: &str, catalogue: Result<Arc<UpstreamCatalogue>, Absence>) -> ViewSource {
+fn upstream(id: u32, name: &str, catalogue: Result<Arc<UpstreamCatalogue>, UpstreamAbsence>) -> ViewSource {
     ViewSource { id: UpstreamId(id), name: name.into(), over_http: true, catalogue }
 }
 
@@ -264,7 +264,7 @@ fn an_absent_upstream_is_not_named_to_those_who_may_not_use_it() {
     let guard = guard("access: [{ deny: '*', servers: [gone] }]\nmcpServers: { gone: { command: x } }\n");
     let profile = Profile::default();
     let spec = ViewSpec { guard: Some(&guard), ..spec(&V2025_11_25, &profile) };
-    let gone = Absence { reason: "connection refused".to_owned(), retry: true };
+    let gone = UpstreamAbsence { reason: "connection refused".to_owned(), retry: true };
     let view = View::build(spec, vec![upstream(1, "gone", Err(gone))]);
     for name in ["gone__y", "other"] {
         assert_eq!(view.absence_behind(name), None, "{name}");
@@ -273,7 +273,7 @@ fn an_absent_upstream_is_not_named_to_those_who_may_not_use_it() {
 
 #[test]
 fn an_absent_upstream_is_named_and_disturbs_nobody() {
-    let gone = Absence { reason: "connection refused".to_owned(), retry: true };
+    let gone = UpstreamAbsence { reason: "connection refused".to_owned(), retry: true };
     let here = catalogue(&V2025_11_25, [r#"{"name":"x"}"#, "", "", ""]);
     let view = view(
         &V2025_11_25,

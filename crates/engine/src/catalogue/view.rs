@@ -10,7 +10,7 @@ use proto::json::unquote;
 
 use super::assemble::{AssembledTools, Assembly, ToolTable, is_awaited};
 use super::capabilities::{declares, names_extension};
-use super::entry::{Absence, PromptEntry, ToolEntry, UpstreamId, ViewSource, ViewSpec, present};
+use super::entry::{PromptEntry, ToolEntry, UpstreamAbsence, UpstreamId, ViewSource, ViewSpec, present};
 use super::names::{FormerNames, NameLimit, SEPARATOR, meant, opened};
 use super::pages::Shown;
 use super::part::Part;
@@ -384,7 +384,7 @@ impl View {
     /// its prefix, or the first absent upstream, if no upstream is available. Servers from which the clients may
     /// use nothing are never mentioned. For a server from which the clients may use some items, the reason is the
     /// same for any name, because the gateway does not know the items of an absent server.
-    pub fn absence_behind(&self, name: &str) -> Option<(&str, &Absence)> {
+    pub fn absence_behind(&self, name: &str) -> Option<(&str, &UpstreamAbsence)> {
         let may = |server: &str| self.restrictions.open_names(server, self.naming != Naming::Prefix);
         let all = self.upstreams.iter().filter_map(|u| Some((&*u.name, u.catalogue.as_ref().err()?)));
         let mut absent = all.filter(|(server, _)| may(server));

@@ -11,7 +11,7 @@ const MOST_SCOPES: usize = 256;
 
 /// The requirements for a token.
 #[derive(Debug, Clone, Copy)]
-pub struct Expected<'a> {
+pub struct TokenRequirements<'a> {
     /// The accepted audiences; the token must name at least one of them.
     pub audiences: &'a [Box<str>],
     /// The permitted clock skew in seconds.
@@ -37,7 +37,10 @@ pub struct Accepted {
 ///
 /// # Errors
 /// Returns the fault, without any part of the claims.
-pub fn check(claims: &Map<String, Value>, expected: &Expected<'_>) -> Result<Accepted, &'static str> {
+pub fn check(
+    claims: &Map<String, Value>,
+    expected: &TokenRequirements<'_>,
+) -> Result<Accepted, &'static str> {
     if claims.contains_key("cnf") {
         // The token is bound to a key that a bearer does not present (RFC 9449, 7.1; RFC 8705, 3).
         return Err("the token is bound to a key and cannot be used as a bearer token");

@@ -17,7 +17,7 @@ use crate::fault::Condition;
 
 /// The next step for a request.
 #[derive(Debug)]
-pub enum Begun {
+pub enum DialectStep {
     /// Send this answer.
     Done(DialectReply),
     /// Send this answer, which opens the session.
@@ -31,18 +31,18 @@ pub enum Begun {
 }
 
 /// Determines the next step for a request.
-pub fn begin(row: &Dialect, ask: &DialectRequest, facts: Facts<'_>) -> Begun {
+pub fn begin(row: &Dialect, ask: &DialectRequest, facts: Facts<'_>) -> DialectStep {
     if row.hello.standard_clients && is_standard(row, ask) {
-        return Begun::Standard;
+        return DialectStep::Standard;
     }
     match answer(row, ask, facts) {
         Ok(begun) => begun,
-        Err(Stop::NeedsView) => Begun::NeedsView,
-        Err(Stop::Fault(fault)) => Begun::Done(refuse(row, Some(ask), &fault)),
+        Err(Stop::NeedsView) => DialectStep::NeedsView,
+        Err(Stop::Fault(fault)) => DialectStep::Done(refuse(row, Some(ask), &fault)),
     }
 }
 
-fn answer(row: &Dialect, ask: &DialectRequest, facts: Facts<'_>) -> Result<Begun, Stop> {
+fn answer(row: &Dialect, ask: &DialectRequest, facts: Facts<'_>) -> Result<DialectStep, Stop> {
     let name = ask.method();
     let among = |list: &[super::Text]| list.contains(&name);
     let empty = among(&row.lists.empty_methods);
@@ -62,7 +62,7 @@ fn answer(row: &Dialect, ask: &DialectRequest, facts: Facts<'_>) -> Result<Begun
             _ => {}
         }
     }
-    let result = |result: &[u8]| Ok(Begun::Done(DialectReply::result(ask.id(), result)));
+    let result = |result: &[u8]| Ok(DialectStep::Done(DialectReply::result(ask.id(), result)));
     if empty {
         return result(b"{}");
     }
@@ -70,18 +70,18 @@ fn answer(row: &Dialect, ask: &DialectRequest, facts: Facts<'_>) -> Result<Begun
     match method {
         Some(Method::Initialize) => {
             let said = introduce(row, ask, facts)?;
-            Ok(Begun::Introduced(DialectReply::result(ask.id(), &said)))
+            Ok(DialectStep::Introduced(DialectReply::result(ask.id(), &said)))
         }
-        Some(Method::ToolsCall) => call::call(row, ask, facts).map(Begun::Forward),
-        Some(Method::ResourcesRead) => call::read_resource(ask, facts).map(Begun::Forward),
-        Some(Method::PromptsGet) => call::get_prompt(ask, facts).map(Begun::Forward),
+        Some(Method::ToolsCall) => call::call(row, ask, facts).map(DialectStep::Forward),
+        Some(Method::ResourcesRead) => call::read_resource(ask, facts).map(DialectStep::Forward),
+        Some(Method::PromptsGet) => call::get_prompt(ask, facts).map(DialectStep::Forward),
         Some(method) if ListKind::of_method(method).is_some() => {
             let kind = ListKind::of_method(method).unwrap_or(ListKind::Tools);
             // If no server could be asked, a list is unknown rather than empty.
             facts.view.map_or(Ok(()), served)?;
             result(&list::listed(row, ask, facts, kind)?)
         }
-        _ => Ok(Begun::Forward(ask.frame().clone())),
+        _ => Ok(DialectStep::Forward(ask.frame().clone())),
     }
 }
 

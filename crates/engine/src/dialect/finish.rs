@@ -13,7 +13,7 @@ use proto::rpc::code;
 
 use super::ask::DialectRequest;
 use super::dialect_fault::{DialectFault, text_for};
-use super::result::{Failed, call_result};
+use super::result::{FailedCall, call_result};
 use super::web::{RETRY_SOON, refused_rate_headers};
 use crate::fault::Condition;
 
@@ -60,7 +60,7 @@ pub fn finish(row: &Dialect, ask: &DialectRequest, outcome: DialectOutcome) -> D
     match outcome {
         DialectOutcome::Result(result) if ask.is_call() => match call_result(row, &result) {
             Ok((result, failed)) => DialectReply { failed, ..DialectReply::result(ask.id(), &result) },
-            Err(Failed { message, original, stack }) => {
+            Err(FailedCall { message, original, stack }) => {
                 let failed =
                     DialectFault { original, stack, ..DialectFault::new(Condition::ToolFailed, message) };
                 refuse(row, Some(ask), &failed)

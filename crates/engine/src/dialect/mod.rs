@@ -38,11 +38,11 @@ mod web;
 mod tests;
 
 pub use ask::DialectRequest;
-pub use begin::{Begun, begin};
+pub use begin::{DialectStep, begin};
 pub use config::dialect_rows::cell::{CellKind, Choice, Object, Text};
 pub use config::dialect_rows::fault_text::{FaultText, Template};
 pub use config::dialect_rows::row::{Column, Dialect, Variant};
-pub use config::dialect_rows::set::Unfit;
+pub use config::dialect_rows::set::UnfitValue;
 pub use config::dialect_rows::words::{
     ArgumentsMissing, Batches, Channel, Check, ErrorId, Gate, GetAnswer, Ids, Needed, NoId, NullId, Origins,
     Output, ParamsShape, RateHeaders, Repair, RequiredStyle, SchemaPart, Sessions, Streams, SuccessFlag,
@@ -53,5 +53,5 @@ pub use events::{endpoint_event, error_event, opening, ping_event};
 pub use facts::Facts;
 pub use finish::{DialectOutcome, DialectReply, finish, gather, given_up, refuse};
 pub use list::tools;
-pub use read::{Reading, read};
-pub use web::{Cross, RETRY_SOON, cross_origin, not_served, rate_headers, shown_info};
+pub use read::{DialectMessage, read};
+pub use web::{CrossOriginRequest, RETRY_SOON, cross_origin, not_served, rate_headers, shown_info};

@@ -16,7 +16,7 @@ use crate::fault::Condition;
 
 /// The content of a body or a line.
 #[derive(Debug)]
-pub enum Reading {
+pub enum DialectMessage {
     /// The message is answered immediately.
     Done(DialectReply),
     /// The message is acknowledged, and possibly executed; its result is not sent.
@@ -34,7 +34,7 @@ const MAX_ID: usize = 1024;
 const OWN_ID: &[u8] = b"0";
 
 /// Reads a body or a line.
-pub fn read(row: &Dialect, text: &Bytes, limits: FrameLimits) -> Reading {
+pub fn read(row: &Dialect, text: &Bytes, limits: FrameLimits) -> DialectMessage {
     let first = text.iter().find(|b| !matches!(b, b' ' | b'\n' | b'\r' | b'\t'));
     if first == Some(&b'[') && row.reading.batches == Batches::Each {
         return batch(row, text, limits);
@@ -42,7 +42,7 @@ pub fn read(row: &Dialect, text: &Bytes, limits: FrameLimits) -> Reading {
     single(row, text, limits)
 }
 
-fn batch(row: &Dialect, text: &Bytes, limits: FrameLimits) -> Reading {
+fn batch(row: &Dialect, text: &Bytes, limits: FrameLimits) -> DialectMessage {
     let scanned = Scanner::new(text, limits.depth).and_then(|scanner| scanner.document());
     if let Err(error) = scanned {
         return no_json(row, &error);
@@ -50,31 +50,36 @@ fn batch(row: &Dialect, text: &Bytes, limits: FrameLimits) -> Reading {
     let start = text.iter().position(|b| *b == b'[').unwrap_or(0);
     let elements = Elements::of_value(text, Span::new(start, text.len()));
     if let Some(list) = elements.filter(|list| (1..=limits.batch).contains(&list.len())) {
-        return Reading::Batch(list.iter().map(|span| single(row, &span.share(text), limits)).collect());
+        return DialectMessage::Batch(
+            list.iter().map(|span| single(row, &span.share(text), limits)).collect(),
+        );
     }
     let why = format!("an array must contain 1 to {} messages", limits.batch);
-    Reading::Done(fail(row, Condition::InvalidRequest, None, why))
+    DialectMessage::Done(fail(row, Condition::InvalidRequest, None, why))
 }
 
-fn single(row: &Dialect, text: &Bytes, limits: FrameLimits) -> Reading {
+fn single(row: &Dialect, text: &Bytes, limits: FrameLimits) -> DialectMessage {
     match Frame::parse(text.clone(), limits) {
         Ok(frame) if frame.kind() == FrameKind::Request => {
             let id = frame.id().map(|id| id.json().clone());
-            Reading::Ask(DialectRequest::new(id, frame))
+            DialectMessage::Ask(DialectRequest::new(id, frame))
         }
         Ok(_) => taken_apart(row, text, limits),
         Err(error) => match error.fault {
             FrameFault::Json(error) => no_json(row, &error),
-            FrameFault::NotObject => {
-                Reading::Done(fail(row, Condition::InvalidRequest, None, "the message is not a JSON object"))
-            }
+            FrameFault::NotObject => DialectMessage::Done(fail(
+                row,
+                Condition::InvalidRequest,
+                None,
+                "the message is not a JSON object",
+            )),
             _ => taken_apart(row, text, limits),
         },
     }
 }
 
-fn no_json(row: &Dialect, error: &JsonError) -> Reading {
-    Reading::Done(fail(row, Condition::ParseError, None, error.to_string()))
+fn no_json(row: &Dialect, error: &JsonError) -> DialectMessage {
+    DialectMessage::Done(fail(row, Condition::ParseError, None, error.to_string()))
 }
 
 fn fail(row: &Dialect, condition: Condition, id: Option<&[u8]>, why: impl Into<String>) -> DialectReply {
@@ -98,7 +103,7 @@ enum Identity {
     Notification,
 }
 
-fn taken_apart(row: &Dialect, text: &Bytes, limits: FrameLimits) -> Reading {
+fn taken_apart(row: &Dialect, text: &Bytes, limits: FrameLimits) -> DialectMessage {
     let members = match Members::of_document(text, limits.depth) {
         Ok(members) => members,
         Err(error) => return no_json(row, &error),
@@ -111,12 +116,12 @@ fn taken_apart(row: &Dialect, text: &Bytes, limits: FrameLimits) -> Reading {
             Parts { row, text, members, jsonrpc, id, method, params }.reading(limits)
         }
         // If a member occurs twice, two parsers may use different ones.
-        Err(twice) => Reading::Done(fail(row, Condition::InvalidRequest, None, twice.to_string())),
+        Err(twice) => DialectMessage::Done(fail(row, Condition::InvalidRequest, None, twice.to_string())),
     }
 }
 
 impl Parts<'_> {
-    fn reading(&self, limits: FrameLimits) -> Reading {
+    fn reading(&self, limits: FrameLimits) -> DialectMessage {
         let mut identity = None;
         for check in &self.row.reading.checks {
             let checked = match check {
@@ -132,7 +137,7 @@ impl Parts<'_> {
                 // A faulty notification is acknowledged without an error once it is known to be a notification.
                 _ if notified && self.row.reading.no_id == NoId::Acknowledge => return self.notified(None),
                 Err(_) if notified => return self.notified(None),
-                Err(failed) => return Reading::Done(failed),
+                Err(failed) => return DialectMessage::Done(failed),
                 Ok(()) => {}
             }
         }
@@ -140,14 +145,14 @@ impl Parts<'_> {
             (frame, Some(Identity::Notification)) => {
                 self.notified(frame.ok().map(|frame| DialectRequest::new(None, frame)))
             }
-            (Ok(frame), Some(Identity::Request(id))) => Reading::Ask(DialectRequest::new(id, frame)),
-            (Ok(frame), None) => Reading::Ask(DialectRequest::new(None, frame)),
-            (Err(failed), _) => Reading::Done(failed),
+            (Ok(frame), Some(Identity::Request(id))) => DialectMessage::Ask(DialectRequest::new(id, frame)),
+            (Ok(frame), None) => DialectMessage::Ask(DialectRequest::new(None, frame)),
+            (Err(failed), _) => DialectMessage::Done(failed),
         }
     }
 
-    fn notified(&self, ask: Option<DialectRequest>) -> Reading {
-        Reading::Notified(acknowledged(self.row), ask)
+    fn notified(&self, ask: Option<DialectRequest>) -> DialectMessage {
+        DialectMessage::Notified(acknowledged(self.row), ask)
     }
 
     fn version(&self) -> Result<(), DialectReply> {

@@ -13,7 +13,7 @@ use super::output::laid_out;
 
 /// A call whose tool failed, in a row that reports this as an error.
 #[derive(Debug)]
-pub(super) struct Failed {
+pub(super) struct FailedCall {
     /// The message with which the tool reported its failure.
     pub(super) message: String,
     /// The tool's data, as the `data` of an error object.
@@ -25,8 +25,8 @@ pub(super) struct Failed {
 /// Converts a result to the row's form; the second value is true if it reports a failure.
 ///
 /// # Errors
-/// Returns [`Failed`] if the row reports failures as errors.
-pub(super) fn call_result(row: &Dialect, result: &Bytes) -> Result<(Bytes, bool), Failed> {
+/// Returns [`FailedCall`] if the row reports failures as errors.
+pub(super) fn call_result(row: &Dialect, result: &Bytes) -> Result<(Bytes, bool), FailedCall> {
     let Some(found) = members(result) else { return Ok((result.clone(), false)) };
     let shape = Shape { row, text: result, members: &found };
     let failed = found.get(result, "isError").is_some_and(|flag| flag.of(result) == b"true");
@@ -43,7 +43,7 @@ struct Shape<'r> {
 }
 
 impl Shape<'_> {
-    fn failed(&self) -> Failed {
+    fn failed(&self) -> FailedCall {
         let texts: Vec<Cow<'_, str>> =
             self.texts().into_iter().filter_map(|span| string_at(span.of(self.text))).collect();
         let data = self.members.get(self.text, "structuredContent").map(|span| span.of(self.text));
@@ -61,7 +61,7 @@ impl Shape<'_> {
             .and_then(|meta| meta.get(self.text, "stacktrace"))
             .and_then(|span| string_at(span.of(self.text)))
             .map(Cow::into_owned);
-        Failed { message, original, stack }
+        FailedCall { message, original, stack }
     }
 
     fn shaped(&self, failed: bool) -> Bytes {

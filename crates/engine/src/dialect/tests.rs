@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::catalogue::{
-    Absence, Gather, GatherLimits, ListKind, NameLimit, UpstreamCatalogue, UpstreamId, View, ViewSource,
-    ViewSpec,
+    Gather, GatherLimits, ListKind, NameLimit, UpstreamAbsence, UpstreamCatalogue, UpstreamId, View,
+    ViewSource, ViewSpec,
 };
 
 mod any_row;
@@ -49,12 +49,12 @@ fn catalogue(lists: [&str; 4]) -> Arc<UpstreamCatalogue> {
     Arc::new(gather.finish())
 }
 
-fn upstream(id: u32, name: &str, catalogue: Result<Arc<UpstreamCatalogue>, Absence>) -> ViewSource {
+fn upstream(id: u32, name: &str, catalogue: Result<Arc<UpstreamCatalogue>, UpstreamAbsence>) -> ViewSource {
     ViewSource { id: UpstreamId(id), name: name.into(), over_http: false, catalogue }
 }
 
-fn gone() -> Absence {
-    Absence { reason: "does not answer".to_owned(), retry: true }
+fn gone() -> UpstreamAbsence {
+    UpstreamAbsence { reason: "does not answer".to_owned(), retry: true }
 }
 
 fn view(names: Naming, upstreams: Vec<ViewSource>) -> View {
@@ -92,18 +92,18 @@ impl Endpoint {
         Self { initialized: false, ..self }
     }
 
-    fn read(&self, text: &str) -> Reading {
+    fn read(&self, text: &str) -> DialectMessage {
         read(&self.row, &Bytes::copy_from_slice(text.as_bytes()), FrameLimits::default())
     }
 
     fn ask(&self, text: &str) -> DialectRequest {
         match self.read(text) {
-            Reading::Ask(ask) => ask,
+            DialectMessage::Ask(ask) => ask,
             other => panic!("{text} is no request: {other:?}"),
         }
     }
 
-    fn begin(&self, text: &str) -> Begun {
+    fn begin(&self, text: &str) -> DialectStep {
         let facts = Facts {
             initialized: self.initialized,
             view: Some(&self.view),
@@ -116,11 +116,11 @@ impl Endpoint {
     /// The answer without any server.
     fn reply(&self, text: &str) -> DialectReply {
         match self.read(text) {
-            Reading::Done(reply) | Reading::Notified(reply, _) => return reply,
-            Reading::Ask(_) | Reading::Batch(_) => {}
+            DialectMessage::Done(reply) | DialectMessage::Notified(reply, _) => return reply,
+            DialectMessage::Ask(_) | DialectMessage::Batch(_) => {}
         }
         match self.begin(text) {
-            Begun::Done(reply) | Begun::Introduced(reply) => reply,
+            DialectStep::Done(reply) | DialectStep::Introduced(reply) => reply,
             other => panic!("{text} is not answered: {other:?}"),
         }
     }
@@ -140,7 +140,7 @@ impl Endpoint {
     /// The message that is forwarded to the gateway.
     fn forwarded(&self, text: &str) -> Value {
         match self.begin(text) {
-            Begun::Forward(frame) => serde_json::from_slice(frame.text()).unwrap(),
+            DialectStep::Forward(frame) => serde_json::from_slice(frame.text()).unwrap(),
             other => panic!("{text} is not forwarded: {other:?}"),
         }
     }

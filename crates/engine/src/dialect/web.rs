@@ -38,7 +38,7 @@ fn words<'r>(row: &'r Dialect, profile: &'r str) -> Words<'r> {
 
 /// A request from a page in a browser.
 #[derive(Debug, Clone, Copy)]
-pub struct Cross<'a> {
+pub struct CrossOriginRequest<'a> {
     /// The origin of the page: the `Origin` header.
     pub origin: &'a str,
     /// True if the gateway allows that origin.
@@ -48,7 +48,7 @@ pub struct Cross<'a> {
 }
 
 /// The header lines that grant a page access; none if the page has no access.
-pub fn cross_origin(row: &Dialect, cross: Cross<'_>) -> Vec<Header> {
+pub fn cross_origin(row: &Dialect, cross: CrossOriginRequest<'_>) -> Vec<Header> {
     let web = &row.web;
     let named = match web.cors_origins {
         Origins::None => return Vec::new(),

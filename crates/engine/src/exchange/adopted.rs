@@ -7,7 +7,7 @@ use proto::rpc::code;
 use smallvec::SmallVec;
 
 use super::clock::ExchangeClock;
-use super::cross::{Cross, Input};
+use super::era_translation::{EraTranslation, Input};
 use super::kept::MissedMessages;
 use super::outbound::check_mirrored;
 use super::progress::RequestProgress;
@@ -25,7 +25,7 @@ impl Exchange {
         check_mirrored(&start.frame, start.route.tool, (start.client, start.headers))?;
         let retry = start.frame.clone();
         let id = retry.id().cloned().ok_or_else(|| Fault::gateway("only requests are forwarded"))?;
-        let mut cross = Cross::new(&start, None, None);
+        let mut cross = EraTranslation::new(&start, None, None);
         cross.input = match cross.input {
             Input::Parking(parking) => Input::Parking(parking.with_open(&parked.questions)),
             Input::Same | Input::Rounds(_) => return Err(super::no_longer_open()),
@@ -62,7 +62,7 @@ impl Exchange {
     /// Returns true if the client is about to be asked through a result.
     pub fn will_park(&self, now: Instant) -> bool {
         let has_questions =
-            |cross: &Cross| matches!(&cross.input, Input::Parking(parking) if !parking.is_empty());
+            |cross: &EraTranslation| matches!(&cross.input, Input::Parking(parking) if !parking.is_empty());
         self.clock.is_awake(now) && self.bridge.is_none() && self.cross.as_deref().is_some_and(has_questions)
     }
 

@@ -8,7 +8,7 @@ use proto::json::Members;
 use proto::mcp::{Method, Notice};
 use proto::rpc::{Frame, FrameKind, RpcError, code, result_response};
 
-use super::cross::Input;
+use super::era_translation::Input;
 use super::input::{answers, may_ask, no_longer_open, visited};
 use super::kept::MissedMessages;
 use super::{Binding, Event, Exchange, ExchangeAnswer, Sealer, Step};

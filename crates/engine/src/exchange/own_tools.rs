@@ -2,7 +2,7 @@
 //! works.
 
 use bytes::Bytes;
-use proto::bridge::shape::{Own, result};
+use proto::bridge::shape::{GatewayIdentity, result};
 use proto::era::newest_handshake;
 use proto::json::quote;
 use proto::mcp::Method;
@@ -59,7 +59,7 @@ pub(super) fn own_call(
 /// A tool's result with this text, in the form of the clients' era.
 fn found_result(text: &str, view: &View, server_info: &str) -> Result<Bytes, Fault> {
     let text = format!("{{\"content\":[{{\"type\":\"text\",\"text\":{}}}],\"isError\":false}}", quote(text));
-    let own = Own { server_info };
+    let own = GatewayIdentity { server_info };
     result(Method::ToolsCall.name(), &text.into(), newest_handshake(), view.era(), &own)
         .map_err(Fault::gateway)
 }

@@ -10,7 +10,7 @@ use proto::rpc::{Frame, FrameKind, Id, IdSwap, RpcError, code, result_response};
 use smallvec::SmallVec;
 
 use super::clock::ExchangeClock;
-use super::cross::Cross;
+use super::era_translation::EraTranslation;
 use super::input::{may_ask, wrap_state};
 use super::kept::MissedMessages;
 use super::outbound::{Mirror, check_mirrored};
@@ -29,7 +29,7 @@ use crate::tasks::Renaming;
 pub struct Exchange {
     pub(super) client: ClientRequest,
     /// The additional state if the upstream uses another era.
-    pub(super) cross: Option<Box<Cross>>,
+    pub(super) cross: Option<Box<EraTranslation>>,
     /// The replacement of task ids, if there is any.
     pub(super) renaming: Option<Renaming>,
     /// The upstream's URIs as clients know them; `None` if all URIs stay unchanged.
@@ -110,7 +110,7 @@ impl Exchange {
         } else {
             let (out, said) = outbound(&start, bridge.as_deref())?;
             cross = (start.client != start.server)
-                .then(|| Box::new(Cross::new(&start, said, out.mirror.clone())));
+                .then(|| Box::new(EraTranslation::new(&start, said, out.mirror.clone())));
             steps.push(Step::Send(out));
         }
         let token = frame.meta(meta::PROGRESS_TOKEN)?.map(|span| span.share(frame.text()));

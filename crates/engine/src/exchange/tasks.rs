@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use memchr::memmem::Finder;
-use proto::bridge::tasks::{Next, TaskMethod, is_task, wrapped};
+use proto::bridge::tasks::{TaskMethod, TaskStep, is_task, wrapped};
 use proto::era::is_input_required;
 use proto::json::{Members, Span, Splice};
 use proto::rpc::{Frame, FrameKind, FrameLimits, RpcError, code, error_response, result_response};
@@ -121,7 +121,7 @@ impl Exchange {
     }
 
     /// The answer to a successful call for which the client requested a task.
-    fn wrapped_outcome(&mut self, frame: &Frame) -> Option<Next> {
+    fn wrapped_outcome(&mut self, frame: &Frame) -> Option<TaskStep> {
         let cross = self.cross.as_ref()?;
         if frame.kind() != FrameKind::Response || is_input_required(cross.server(), frame).is_some() {
             return None;
@@ -129,7 +129,7 @@ impl Exchange {
         let (text, payload) = (frame.text(), frame.payload()?);
         let result = Members::of_value(text, payload)?;
         if is_task(text, &result) {
-            return wrapped(text, &result).map(Next::Result);
+            return wrapped(text, &result).map(TaskStep::Result);
         }
         let (body, error) = cross.answer(frame, self.client.id.json(), &self.client.request).ok()?;
         let answer = Frame::parse(body, FrameLimits::default()).ok().filter(|_| error.is_none())?;
@@ -137,7 +137,7 @@ impl Exchange {
         if let Some(bridge) = &mut self.bridge {
             bridge.made = Some(TaskEffect::Outcome(outcome.clone()));
         }
-        Some(Next::Result(outcome))
+        Some(TaskStep::Result(outcome))
     }
 
     /// Polls a task again after its interval.
@@ -168,14 +168,14 @@ impl Exchange {
     /// Performs the next steps of a task machine.
     fn go(
         &mut self,
-        nexts: impl IntoIterator<Item = Next>,
+        nexts: impl IntoIterator<Item = TaskStep>,
         sealer: &dyn Sealer,
         binding: Binding<'_>,
         now: Instant,
     ) {
         for next in nexts {
             match next {
-                Next::Send(method, params) => {
+                TaskStep::Send(method, params) => {
                     let Some(bridge) = &self.bridge else { return };
                     self.key = sealer.fresh_key();
                     let outbound = bridge.request(method, &params, self.key);
@@ -183,19 +183,19 @@ impl Exchange {
                     self.hear(now, false);
                     self.steps.push(Step::Send(outbound));
                 }
-                Next::Wait(ms) => {
+                TaskStep::Wait(ms) => {
                     self.clock.wake = Some(now + Duration::from_millis(ms));
                     self.hear(now, false);
                 }
-                Next::Ask(mut question) => {
+                TaskStep::Ask(mut question) => {
                     let named = self.named_params(question.params, sealer, binding);
                     question.params = named;
                     self.steps.push(Step::Put(question));
                 }
-                Next::Result(result) => self.task_result(&result, sealer, binding),
-                Next::Error(error) => self.task_error(&error),
+                TaskStep::Result(result) => self.task_result(&result, sealer, binding),
+                TaskStep::Error(error) => self.task_error(&error),
                 // The module that stores the questions answers such requests without an exchange.
-                Next::Questions => {
+                TaskStep::Questions => {
                     self.fail(Fault::gateway("the gateway does not store the task's questions"));
                 }
             }

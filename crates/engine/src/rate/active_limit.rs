@@ -8,7 +8,7 @@ use std::time::Duration;
 use config::{Glob, RateLimit, RateMethods, RatePer, address_block};
 
 use super::quota::{Quota, QuotaOutcome};
-use super::rated_request::{Entering, RatedRequest, Verdict};
+use super::rated_request::{RatedRequest, UnknownCaller, Verdict};
 use crate::client_address::ClientAddress;
 
 /// The number of significant bits of an IPv6 address: one subscriber usually has a whole network of this size.
@@ -79,7 +79,7 @@ impl ActiveLimit {
     }
 
     /// Returns true if the limit counts this caller before authentication.
-    pub(super) fn speaks_of_entering(&self, entering: &Entering<'_>) -> bool {
+    pub(super) fn speaks_of_entering(&self, entering: &UnknownCaller<'_>) -> bool {
         self.is_at_door() && self.speaks_of(&entering.at(entering.profile))
     }
 

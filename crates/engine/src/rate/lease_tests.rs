@@ -277,9 +277,9 @@ fn let_in(process: &Process, store: &mut TestStore, now: Duration) {
     }
 }
 
-fn entering() -> Entering<'static> {
+fn entering() -> UnknownCaller<'static> {
     let address = "192.0.2.1".parse().ok();
-    Entering { nobody: "anyone", address, connection: None, profile: "default" }
+    UnknownCaller { nobody: "anyone", address, connection: None, profile: "default" }
 }
 
 fn at_door(burst: u32) -> [RateLimit; 1] {

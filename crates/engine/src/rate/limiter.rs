@@ -7,7 +7,7 @@ use config::RateLimit;
 use super::active_limit::{ActiveLimit, tighten};
 use super::cells::{Cells, Take};
 use super::quota::{QuotaOutcome, nanos};
-use super::rated_request::{Entering, RatedRequest, Verdict};
+use super::rated_request::{RatedRequest, UnknownCaller, Verdict};
 
 /// All limits and their counters. Shared between threads; a request with an existing counter allocates nothing.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ impl Limiter {
     ///
     /// # Errors
     /// Returns the verdict of an exhausted limit; in this case nothing was counted.
-    pub fn enter(&self, entering: &Entering<'_>, now: Duration) -> Result<(), Verdict> {
+    pub fn enter(&self, entering: &UnknownCaller<'_>, now: Duration) -> Result<(), Verdict> {
         let now = nanos(now);
         for (taken, (key, rule)) in self.at_door(entering).enumerate() {
             let outcome = self.cells.take(key, &rule.quota, now);
@@ -92,7 +92,7 @@ impl Limiter {
     ///
     /// # Errors
     /// Returns the verdict of an exhausted limit.
-    pub fn has_room(&self, entering: &Entering<'_>, now: Duration) -> Result<(), Verdict> {
+    pub fn has_room(&self, entering: &UnknownCaller<'_>, now: Duration) -> Result<(), Verdict> {
         let now = nanos(now);
         for (key, rule) in self.at_door(entering) {
             let outcome = self.cells.peek(key, &rule.quota, now);
@@ -105,13 +105,16 @@ impl Limiter {
 
     /// Takes back the count of [`enter`](Self::enter): after authentication, the caller's requests are counted
     /// instead.
-    pub fn let_in(&self, entering: &Entering<'_>) {
+    pub fn let_in(&self, entering: &UnknownCaller<'_>) {
         for (key, rule) in self.at_door(entering) {
             self.cells.give_back(key, &rule.quota);
         }
     }
 
-    fn at_door<'a>(&'a self, entering: &'a Entering<'a>) -> impl Iterator<Item = (u64, &'a ActiveLimit)> {
+    fn at_door<'a>(
+        &'a self,
+        entering: &'a UnknownCaller<'a>,
+    ) -> impl Iterator<Item = (u64, &'a ActiveLimit)> {
         let rules = self.rules.iter().enumerate().filter(|(_, rule)| rule.speaks_of_entering(entering));
         rules.map(move |(number, rule)| (rule.key(number, self.seed, &entering.counted()), rule))
     }

@@ -31,6 +31,6 @@ mod tests;
 pub use lease_cell::CountAnswer;
 pub use limiter::Limiter;
 pub use quota::Quota;
-pub use rated_request::{Connection, Entering, RatedRequest, Verdict};
+pub use rated_request::{Connection, RatedRequest, UnknownCaller, Verdict};
 pub use shared_limiter::SharedLimiter;
 pub use shared_take::{CountRequest, SharedStep, SharedTake};

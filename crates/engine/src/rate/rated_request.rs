@@ -37,7 +37,7 @@ pub struct RatedRequest<'a> {
 
 /// A caller that has not authenticated yet.
 #[derive(Debug, Clone, Copy)]
-pub struct Entering<'a> {
+pub struct UnknownCaller<'a> {
     /// The principal id of an unknown caller.
     pub nobody: &'a str,
     /// The client's address, as in [`RatedRequest`].
@@ -48,7 +48,7 @@ pub struct Entering<'a> {
     pub profile: &'a str,
 }
 
-impl<'a> Entering<'a> {
+impl<'a> UnknownCaller<'a> {
     /// The caller as a request for this profile.
     pub(super) fn at(&self, profile: &'a str) -> RatedRequest<'a> {
         let &Self { nobody, address, connection, .. } = self;

@@ -9,9 +9,9 @@ use super::active_limit::tighten;
 use super::lease_cell::{CountAnswer, LeaseCell, LeaseOutcome, NextLease};
 use super::lease_table::LeaseTable;
 use super::quota::{QuotaOutcome, nanos};
-use super::rated_request::{Entering, RatedRequest, Verdict};
+use super::rated_request::{RatedRequest, UnknownCaller, Verdict};
 use super::shared_limit::{AGAIN, SharedLimit};
-use super::shared_take::{CountRequest, Held, SharedStep, SharedTake};
+use super::shared_take::{CountRequest, CountingPlace, SharedStep, SharedTake};
 
 /// The time that is subtracted from what this process knows about a count: the store's answer may have been on its way for this long.
 const UNDER_WAY: u64 = 50_000_000;
@@ -65,7 +65,7 @@ impl SharedLimiter {
     /// Returns the counts that [`take_all`](Self::take_all) needs.
     pub fn enter(
         &self,
-        entering: &Entering<'_>,
+        entering: &UnknownCaller<'_>,
         now: Duration,
         asks: impl FnMut(CountRequest),
     ) -> Result<Option<Verdict>, Vec<SharedTake>> {
@@ -76,7 +76,7 @@ impl SharedLimiter {
 
     /// Takes back the count of [`enter`](Self::enter). Returns what the store has to take back: the counter's name and the time in which
     /// its request would have been paid back, in nanoseconds.
-    pub fn let_in(&self, entering: &Entering<'_>, now: Duration) -> Vec<(Vec<u8>, u64)> {
+    pub fn let_in(&self, entering: &UnknownCaller<'_>, now: Duration) -> Vec<(Vec<u8>, u64)> {
         let (counted, now, mut back) = (entering.counted(), nanos(now), Vec::new());
         for (number, rule) in self.rules.iter().enumerate() {
             if !rule.active.speaks_of_entering(entering) {
@@ -129,7 +129,7 @@ impl SharedLimiter {
                 None => tighten(&mut refused, rule.refusal(AGAIN, now, now)),
                 Some(LeaseOutcome::Taken { left, paid, asks: next }) => {
                     let verdict = rule.taken(left, paid, now);
-                    take.held = Held::Leased(verdict);
+                    take.held = CountingPlace::Leased(verdict);
                     tighten(&mut tightest, verdict);
                     if next {
                         asks(self.request(
@@ -183,7 +183,7 @@ impl SharedLimiter {
         let mut answers = answers.iter();
         for take in takes.iter() {
             let rule = &self.rules[take.rule];
-            if let Held::Leased(verdict) = take.held {
+            if let CountingPlace::Leased(verdict) = take.held {
                 tighten(&mut tightest, verdict);
                 continue;
             }
@@ -218,7 +218,7 @@ impl SharedLimiter {
             match self.table.with_new(take.key, now, |cell| rule.take_alone(cell, take.count, processes, now))
             {
                 Some(Ok((verdict, interval))) => {
-                    take.held = interval.map_or(Held::Leased(verdict), Held::Alone);
+                    take.held = interval.map_or(CountingPlace::Leased(verdict), CountingPlace::Alone);
                     tighten(&mut tightest, verdict);
                 }
                 Some(Err(verdict)) => {
@@ -309,7 +309,7 @@ impl SharedLimiter {
 
     fn single(&self, (number, rule): (usize, &SharedLimit), request: &RatedRequest<'_>) -> SharedTake {
         let key = rule.active.key(number, self.seed, request);
-        SharedTake { rule: number, key, count: 1, subject: rule.subject(request), held: Held::Not }
+        SharedTake { rule: number, key, count: 1, subject: rule.subject(request), held: CountingPlace::Not }
     }
 
     /// The request to the store to count from `least` to `most` requests.
@@ -341,11 +341,13 @@ impl SharedLimiter {
     fn give_all_back(&self, takes: &mut [SharedTake], now: u64) {
         for take in takes {
             match take.held {
-                Held::Not => None,
-                Held::Leased(_) => self.table.with(take.key, |cell| cell.give_back(take.count, now)),
-                Held::Alone(interval) => self.table.with(take.key, |cell| cell.uncount(interval, take.count)),
+                CountingPlace::Not => None,
+                CountingPlace::Leased(_) => self.table.with(take.key, |cell| cell.give_back(take.count, now)),
+                CountingPlace::Alone(interval) => {
+                    self.table.with(take.key, |cell| cell.uncount(interval, take.count))
+                }
             };
-            take.held = Held::Not;
+            take.held = CountingPlace::Not;
         }
     }
 }

@@ -10,12 +10,12 @@ pub struct SharedTake {
     pub(super) count: u32,
     /// The counter's name, the same in all processes.
     pub(super) subject: Vec<u8>,
-    pub(super) held: Held,
+    pub(super) held: CountingPlace,
 }
 
 /// The place in which requests are counted.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Held {
+pub(super) enum CountingPlace {
     /// Not yet.
     Not,
     /// From the lease of this process.

@@ -128,7 +128,8 @@ fn names_that_are_no_tools_share_one_count() {
 fn who_is_not_let_in_is_counted_by_address() {
     let at_door = RateLimit { per: vec![RatePer::Ip], methods: RateMethods::All, ..limit(2, MINUTE, 2) };
     let of_each = RateLimit { per: vec![RatePer::Ip, RatePer::Profile], ..at_door.clone() };
-    let guess = |profile| Entering { nobody: "", address: address("192.0.2.1"), connection: None, profile };
+    let guess =
+        |profile| UnknownCaller { nobody: "", address: address("192.0.2.1"), connection: None, profile };
     for limits in [vec![at_door.clone()], vec![of_each], vec![limit(9, MINUTE, 9), at_door.clone()]] {
         let limiter = Limiter::new(&limits, 100, 7);
         for _ in 0..3 {
@@ -138,7 +139,7 @@ fn who_is_not_let_in_is_counted_by_address() {
         assert_eq!([limiter.enter(&guess("p"), SECOND), limiter.enter(&guess("q"), SECOND)], [Ok(()); 2]);
         let verdict = limiter.enter(&guess("r"), SECOND).unwrap_err();
         assert_eq!((verdict.allowed, verdict.limit, verdict.retry_after), (false, 2, MINUTE / 2));
-        let other = Entering { address: address("192.0.2.2"), ..guess("p") };
+        let other = UnknownCaller { address: address("192.0.2.2"), ..guess("p") };
         assert_eq!(limiter.enter(&other, SECOND), Ok(()));
         assert_eq!(limiter.enter(&guess("p"), SECOND + MINUTE / 2), Ok(()));
     }

@@ -23,5 +23,5 @@ mod wording;
 #[cfg(test)]
 mod tests;
 
-pub use plan::{CapRules, Shortened, TooLong, shorten};
+pub use plan::{CapRules, ShortenedResult, UncutReason, shorten};
 pub use uri::{RestId, rest_id};

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use proto::bridge::shape::{Own, result, tool_block};
+use proto::bridge::shape::{GatewayIdentity, result, tool_block};
 use proto::era::{Era, Structured, newest_handshake};
 use proto::json::{Elements, Members, Span, Splice, cut_string};
 use proto::mcp::Method;
@@ -41,7 +41,7 @@ pub struct CapRules<'a> {
 
 /// The reason why a result is not shortened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TooLong {
+pub enum UncutReason {
     /// The result, or the tool, has a structure that a cut would break.
     Structured,
     /// The result is too long even without its content.
@@ -59,7 +59,7 @@ enum BlockPlacement {
 
 /// A shortened result, and its rest.
 #[derive(Debug)]
-pub struct Shortened {
+pub struct ShortenedResult {
     text: Bytes,
     content: Span,
     items: Vec<(ContentItem, BlockPlacement)>,
@@ -73,7 +73,7 @@ pub struct Shortened {
 ///
 /// # Errors
 /// Returns the reason why a result that is too long cannot be shortened.
-pub fn shorten(text: &Bytes, rules: &CapRules<'_>) -> Result<Option<Shortened>, TooLong> {
+pub fn shorten(text: &Bytes, rules: &CapRules<'_>) -> Result<Option<ShortenedResult>, UncutReason> {
     let text = if rules.era.shapes.tool_result { without_copy(text) } else { text.clone() };
     if text.len() <= rules.budget() {
         return Ok(None);
@@ -88,16 +88,16 @@ pub fn shorten(text: &Bytes, rules: &CapRules<'_>) -> Result<Option<Shortened>, 
     let is_failure = member("isError") == Some(b"true");
     let is_long = member("structuredContent").is_some_and(|value| value.len() > rules.budget());
     if is_long || (is_declared && !is_failure) {
-        return Err(TooLong::Structured);
+        return Err(UncutReason::Structured);
     }
-    let content = members.get(&text, "content").ok_or(TooLong::Other)?;
-    let elements = Elements::of_value(&text, content).ok_or(TooLong::Other)?;
+    let content = members.get(&text, "content").ok_or(UncutReason::Other)?;
+    let elements = Elements::of_value(&text, content).ok_or(UncutReason::Other)?;
     let around = text.len() - content.len() + "[]".len() + rules.reserve();
-    let room = rules.budget().checked_sub(around).ok_or(TooLong::Other)?;
+    let room = rules.budget().checked_sub(around).ok_or(UncutReason::Other)?;
     let items = placed(&text, elements.iter().map(|span| ContentItem::of(&text, span)).collect(), room);
     let total = items.iter().map(|(item, _)| item.size).sum();
     let (rest, kind, missing) = rest(&text, &items, rules.uri);
-    Ok(Some(Shortened { content, items, rest, kind, sizes: Sizes { missing, total }, text }))
+    Ok(Some(ShortenedResult { content, items, rest, kind, sizes: Sizes { missing, total }, text }))
 }
 
 /// A result without `toolResult`, in which the first protocol versions repeat the content. This copy is written
@@ -171,7 +171,7 @@ fn rest(
     (out, kind, missing)
 }
 
-impl Shortened {
+impl ShortenedResult {
     /// The shortened result; `is_kept` is true if the rest can be read.
     pub fn finish(&self, rules: &CapRules<'_>, is_kept: bool) -> Bytes {
         let notice = notice(rules, self.sizes, is_kept);
@@ -204,7 +204,7 @@ impl Shortened {
         if !rules.era.shapes.tool_result {
             return shortened;
         }
-        let own = Own { server_info: rules.server_info };
+        let own = GatewayIdentity { server_info: rules.server_info };
         let method = Method::ToolsCall.name();
         result(method, &shortened, newest_handshake(), rules.era, &own).unwrap_or(shortened)
     }

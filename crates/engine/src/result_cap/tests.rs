@@ -136,9 +136,9 @@ fn structured_results_are_never_cut() {
     let of =
         |result: &Value, rules: &CapRules<'_>| shorten(&written(result), rules).map(|short| short.is_some());
     let structured = json!({ "content": [], "structuredContent": { "a": long } });
-    assert_eq!(of(&structured, &rules(4096)), Err(TooLong::Structured));
+    assert_eq!(of(&structured, &rules(4096)), Err(UncutReason::Structured));
     let declared = CapRules { has_output_schema: true, ..rules(4096) };
-    assert_eq!(of(&json!({ "content": [text(&long)] }), &declared), Err(TooLong::Structured));
+    assert_eq!(of(&json!({ "content": [text(&long)] }), &declared), Err(UncutReason::Structured));
     assert_eq!(
         of(&json!({ "content": [text(&long)], "isError": true }), &declared),
         Ok(true),
@@ -149,8 +149,8 @@ fn structured_results_are_never_cut() {
     let beside = json!({ "content": [text(&long)], "structuredContent": { "a": 1 } });
     let (short, _) = shortened(&beside, &rules(4096));
     assert_eq!(short["structuredContent"], json!({ "a": 1 }));
-    assert_eq!(of(&json!({ "content": [], "_meta": { "a": long } }), &rules(4096)), Err(TooLong::Other));
-    assert_eq!(of(&json!({ "toolResult": long }), &rules(4096)), Err(TooLong::Other));
+    assert_eq!(of(&json!({ "content": [], "_meta": { "a": long } }), &rules(4096)), Err(UncutReason::Other));
+    assert_eq!(of(&json!({ "toolResult": long }), &rules(4096)), Err(UncutReason::Other));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use proto::json::quote;
 
-use super::plan::{CapRules, TooLong};
+use super::plan::{CapRules, UncutReason};
 
 /// The sizes that a notice names, in bytes.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +41,7 @@ pub(super) fn link(rules: &CapRules<'_>, size: usize, kind: Option<&str>) -> Str
     format!("{{\"type\":\"resource_link\",\"uri\":{uri},\"name\":{name}{kind},\"size\":{size}}}")
 }
 
-impl TooLong {
+impl UncutReason {
     /// The answer to the call, with the reason and what to do.
     pub fn describe(&self, tool: &str, server: &str, (size, most): (usize, usize)) -> String {
         let why = match self {

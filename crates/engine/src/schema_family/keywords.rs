@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 /// The schemas in a keyword's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Holds {
+pub(super) enum KeywordContent {
     /// The value is a schema.
     Schema,
     /// The value is a list of schemas.
@@ -21,9 +21,9 @@ pub(super) enum Holds {
 }
 
 /// The schemas in the value of a keyword.
-pub(super) fn holds(keyword: &str) -> Holds {
+pub(super) fn holds(keyword: &str) -> KeywordContent {
     match keyword {
-        "items" => Holds::SchemaOrSchemas,
+        "items" => KeywordContent::SchemaOrSchemas,
         "additionalItems"
         | "additionalProperties"
         | "unevaluatedItems"
@@ -34,11 +34,13 @@ pub(super) fn holds(keyword: &str) -> Holds {
         | "if"
         | "then"
         | "else"
-        | "contentSchema" => Holds::Schema,
-        "anyOf" | "oneOf" | "allOf" | "prefixItems" => Holds::Schemas,
-        "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas" => Holds::Named,
-        "dependencies" => Holds::Dependencies,
-        _ => Holds::Nothing,
+        | "contentSchema" => KeywordContent::Schema,
+        "anyOf" | "oneOf" | "allOf" | "prefixItems" => KeywordContent::Schemas,
+        "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas" => {
+            KeywordContent::Named
+        }
+        "dependencies" => KeywordContent::Dependencies,
+        _ => KeywordContent::Nothing,
     }
 }
 
@@ -63,15 +65,17 @@ pub(super) fn types(node: &Map<String, Value>) -> Vec<&str> {
 /// them is a node of its own.
 pub(super) fn is_well_formed(keyword: &str, value: &Value, allows_tuples: bool) -> bool {
     match holds(keyword) {
-        Holds::Schema => return is_schema(value),
-        Holds::Schemas => return is_schema_list(value),
-        Holds::Named => return value.as_object().is_some_and(|all| all.values().all(is_schema)),
-        Holds::SchemaOrSchemas => return is_schema(value) || (allows_tuples && is_schema_list(value)),
-        Holds::Dependencies => {
+        KeywordContent::Schema => return is_schema(value),
+        KeywordContent::Schemas => return is_schema_list(value),
+        KeywordContent::Named => return value.as_object().is_some_and(|all| all.values().all(is_schema)),
+        KeywordContent::SchemaOrSchemas => {
+            return is_schema(value) || (allows_tuples && is_schema_list(value));
+        }
+        KeywordContent::Dependencies => {
             let is_one = |one: &Value| is_schema(one) || is_name_list(one);
             return value.as_object().is_some_and(|all| all.values().all(is_one));
         }
-        Holds::Nothing => {}
+        KeywordContent::Nothing => {}
     }
     match keyword {
         "type" => is_type(value),
@@ -144,14 +148,15 @@ pub(super) fn each_child<'a>(
 ) {
     for (keyword, value) in node {
         match (holds(keyword), value) {
-            (Holds::Schema | Holds::SchemaOrSchemas, Value::Object(_) | Value::Bool(_)) => {
+            (KeywordContent::Schema | KeywordContent::SchemaOrSchemas, Value::Object(_) | Value::Bool(_)) => {
                 visit(keyword, SchemaStep::Itself, value);
             }
-            (Holds::Schemas | Holds::SchemaOrSchemas, Value::Array(all)) => {
+            (KeywordContent::Schemas | KeywordContent::SchemaOrSchemas, Value::Array(all)) => {
                 all.iter().enumerate().for_each(|(at, one)| visit(keyword, SchemaStep::At(at), one));
             }
-            (Holds::Named | Holds::Dependencies, Value::Object(all)) => {
-                let schemas = all.iter().filter(|(_, one)| is_schema(one) || holds(keyword) == Holds::Named);
+            (KeywordContent::Named | KeywordContent::Dependencies, Value::Object(all)) => {
+                let schemas =
+                    all.iter().filter(|(_, one)| is_schema(one) || holds(keyword) == KeywordContent::Named);
                 schemas.for_each(|(name, one)| visit(keyword, SchemaStep::Named(name), one));
             }
             _ => {}

@@ -8,7 +8,7 @@ use super::SchemaFamily;
 use super::conjunction::{Combining, Conjunction};
 use super::document::{Budget, MAX_DEPTH, SchemaDocument};
 use super::family::References;
-use super::keywords::{Holds, TYPES, holds, is_schema, is_well_formed, types};
+use super::keywords::{KeywordContent, TYPES, holds, is_schema, is_well_formed, types};
 use super::lint_keywords::{COMBINATORS, REFERENCES};
 use super::one_type::{conjoined, merged_types};
 use super::phrases::{described, unnamed};
@@ -214,17 +214,19 @@ impl<'d, 'a> SchemaWriter<'d, 'a> {
 
     fn keyword(&mut self, key: &'a str, value: &'a Value, depth: usize, out: &mut Map<String, Value>) {
         let written = match (holds(key), value) {
-            (Holds::Schema | Holds::SchemaOrSchemas, schema) if is_schema(schema) => {
+            (KeywordContent::Schema | KeywordContent::SchemaOrSchemas, schema) if is_schema(schema) => {
                 self.schema(schema, depth + 1)
             }
-            (Holds::Schemas | Holds::SchemaOrSchemas, Value::Array(list)) if !list.is_empty() => {
+            (KeywordContent::Schemas | KeywordContent::SchemaOrSchemas, Value::Array(list))
+                if !list.is_empty() =>
+            {
                 list.iter().map(|schema| self.schema(schema, depth + 1)).collect()
             }
-            (Holds::Named, Value::Object(all)) => {
+            (KeywordContent::Named, Value::Object(all)) => {
                 let named = all.iter().map(|(name, schema)| (name.clone(), self.schema(schema, depth + 1)));
                 Value::Object(named.collect())
             }
-            (Holds::Dependencies, Value::Object(all)) => {
+            (KeywordContent::Dependencies, Value::Object(all)) => {
                 let named =
                     all.iter().filter(|(_, one)| is_well_formed("dependencies", &json!({ "a": one }), true));
                 let named: Vec<(&'a String, &'a Value)> = named.collect();
@@ -235,7 +237,7 @@ impl<'d, 'a> SchemaWriter<'d, 'a> {
                 };
                 Value::Object(named.into_iter().map(one).collect())
             }
-            (Holds::Nothing, _) => match repaired(key, value) {
+            (KeywordContent::Nothing, _) => match repaired(key, value) {
                 Some(written) => written,
                 None if key == "default"
                     && self.family.references != References::Any

@@ -38,7 +38,7 @@ pub(super) struct Posting {
 
 /// The ends of a word's text and of its postings; each begins where the previous one ends.
 #[derive(Debug, Clone, Copy)]
-struct Ends {
+struct WordEnds {
     word: u32,
     postings: u32,
 }
@@ -48,7 +48,7 @@ struct Ends {
 pub struct ToolIndex {
     /// All words, in alphabetical order and without separators.
     words: Box<str>,
-    ends: Box<[Ends]>,
+    ends: Box<[WordEnds]>,
     postings: Box<[Posting]>,
     /// The number of tools.
     tools: usize,
@@ -57,7 +57,7 @@ pub struct ToolIndex {
 impl ToolIndex {
     /// Indexes tools, which are numbered in this order.
     pub fn build<'t>(tools: impl Iterator<Item = ToolText<'t>>) -> Self {
-        let mut collected = Collected::default();
+        let mut collected = CollectedWords::default();
         for tool in tools {
             collected.add(&tool);
         }
@@ -128,14 +128,14 @@ struct Occurrences {
 
 /// The words of all tools, before they are weighted.
 #[derive(Debug, Default)]
-struct Collected {
+struct CollectedWords {
     numbers: HashMap<Box<str>, u32>,
     occurrences: Vec<Occurrences>,
     /// The number of words in each field of each tool.
     lengths: Vec<[u32; ToolField::COUNT]>,
 }
 
-impl Collected {
+impl CollectedWords {
     fn add(&mut self, text: &ToolText<'_>) {
         let tool = u32::try_from(self.lengths.len()).unwrap_or(u32::MAX);
         let mut lengths = [0; ToolField::COUNT];
@@ -191,7 +191,7 @@ impl Collected {
             postings.extend(found.iter().map(|one| weighting.posting(one, found.len(), word)));
             word_end += u32::try_from(word.len()).unwrap_or_default();
             postings_end += u32::try_from(found.len()).unwrap_or_default();
-            ends.push(Ends { word: word_end, postings: postings_end });
+            ends.push(WordEnds { word: word_end, postings: postings_end });
         }
         (index.ends, index.postings) = (ends.into(), postings.into());
         index

@@ -9,7 +9,7 @@ use super::words::words;
 /// The maximum number of different words of a request that are looked up.
 const MAX_WORDS: usize = 24;
 
-/// The maximum number of misspelt words that are corrected: each is compared with many words.
+/// The maximum number of misspelled words that are corrected: each is compared with many words.
 const MAX_CORRECTED: usize = 3;
 
 /// The maximum number of words of the index that are considered for all corrections of a request together.
@@ -97,7 +97,7 @@ impl ToolIndex {
         longer.chain(shorter).map(|at| (at, CHANGED)).collect()
     }
 
-    /// The possible corrections of a misspelt `word`: words that begin with the same letter as `word`, and differ
+    /// The possible corrections of a misspelled `word`: words that begin with the same letter as `word`, and differ
     /// from it in few letters. At most `left` words of the index are considered; `left` is reduced by their number.
     fn corrected(&self, word: &str, left: &mut usize) -> Vec<Alternative> {
         let first = word.chars().next().map(String::from).unwrap_or_default();

@@ -22,4 +22,4 @@ mod tests;
 pub use held::{HeldLimits, HeldOutcomes};
 pub use ids::{KnownTask, MAX_ID, OpenedTaskId, TaskIds, TaskPlace};
 pub use rename::{Edits, Renaming, inbound_edits, message_edits, notice_edits, renames};
-pub use route::{Heard, TaskRoute, heard, route};
+pub use route::{TaskRoute, WatchedTask, heard, route};

@@ -90,7 +90,7 @@ fn declared(frame: &Frame, era: &Era) -> Result<(), Fault> {
 
 /// A task that a stream of notifications covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Heard {
+pub struct WatchedTask {
     /// The upstream that runs the task.
     pub upstream: UpstreamId,
     /// The task, with the upstream's id and the client's id.
@@ -109,7 +109,7 @@ pub fn heard(
     view: &View,
     ids: TaskIds<'_>,
     max: usize,
-) -> Result<Vec<Heard>, Fault> {
+) -> Result<Vec<WatchedTask>, Fault> {
     let text = frame.text();
     let fault =
         |what: String| Fault::client(code::INVALID_PARAMS, format!("params.notifications.taskIds {what}"));
@@ -119,7 +119,7 @@ pub fn heard(
     if list.len() > max {
         return Err(fault(format!("has more than {max} entries")));
     }
-    let mut found: Vec<Heard> = Vec::new();
+    let mut found: Vec<WatchedTask> = Vec::new();
     for span in list.iter() {
         let shown = frame.string(span).ok_or_else(|| fault("must contain only strings".to_owned()))?;
         let Some(OpenedTaskId { server, real, .. }) = ids.opened(&shown) else { continue };
@@ -129,7 +129,7 @@ pub fn heard(
         let Some(owner) = view.upstreams().iter().find(present) else { continue };
         // A server reports a task only once, even if the client has several ids for it.
         if !found.iter().any(|heard| heard.upstream == owner.id && heard.task.real == real) {
-            found.push(Heard { upstream: owner.id, task: KnownTask::new(frame, span, real) });
+            found.push(WatchedTask { upstream: owner.id, task: KnownTask::new(frame, span, real) });
         }
     }
     Ok(found)

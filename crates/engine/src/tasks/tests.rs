@@ -12,7 +12,9 @@ use proto::rpc::{Frame, FrameLimits};
 
 use super::*;
 use crate::catalogue::renames_among;
-use crate::catalogue::{Absence, Gather, GatherLimits, NameLimit, UpstreamId, View, ViewSource, ViewSpec};
+use crate::catalogue::{
+    Gather, GatherLimits, NameLimit, UpstreamAbsence, UpstreamId, View, ViewSource, ViewSpec,
+};
 use crate::sealer::Sealer;
 
 /// A sealer that writes its input as plain text, preceded by a number that is different each time. The second field
@@ -65,7 +67,7 @@ fn catalogue(id: u32, name: &str, era: &'static Era, capabilities: &'static str)
 }
 
 fn absent(id: u32, name: &str, retry: bool) -> ViewSource {
-    let absence = Absence { reason: "does not answer".to_owned(), retry };
+    let absence = UpstreamAbsence { reason: "does not answer".to_owned(), retry };
     ViewSource { id: UpstreamId(id), name: name.into(), over_http: true, catalogue: Err(absence) }
 }
 

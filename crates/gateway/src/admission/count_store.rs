@@ -84,7 +84,7 @@ impl CountStore {
         }
     }
 
-    /// Returns the notification of answers about a counter and others.
+    /// Returns the notification of answers about this counter and the other counters of its group.
     pub(super) fn arrivals(&self, key: u64) -> &Notify {
         &self.arrived[usize::try_from(key % GROUPS as u64).unwrap_or(0)]
     }

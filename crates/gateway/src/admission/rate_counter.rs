@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::rate::{Entering, Limiter, RatedRequest, SharedLimiter, SharedStep, SharedTake, Verdict};
+use engine::rate::{Limiter, RatedRequest, SharedLimiter, SharedStep, SharedTake, UnknownCaller, Verdict};
 use tokio::time::timeout_at;
 
 use super::count_store::CountStore;
@@ -75,7 +75,7 @@ impl RateCounter {
     ///
     /// # Errors
     /// Returns the verdict of an exhausted limit.
-    pub(super) async fn enter(&self, entering: &Entering<'_>, now: Duration) -> Result<(), Verdict> {
+    pub(super) async fn enter(&self, entering: &UnknownCaller<'_>, now: Duration) -> Result<(), Verdict> {
         let verdict = match self {
             Self::Own(limiter) => return limiter.enter(entering, now),
             Self::Shared(shared) => {
@@ -92,7 +92,7 @@ impl RateCounter {
     }
 
     /// Takes back the count of [`enter`](Self::enter).
-    pub(super) fn let_in(&self, entering: &Entering<'_>) {
+    pub(super) fn let_in(&self, entering: &UnknownCaller<'_>) {
         match self {
             Self::Own(limiter) => limiter.let_in(entering),
             Self::Shared(shared) => {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use config::RateLimit;
 use engine::dialect::Rate;
-use engine::rate::{Connection, Entering, Limiter, RatedRequest, SharedLimiter, Verdict};
+use engine::rate::{Connection, Limiter, RatedRequest, SharedLimiter, UnknownCaller, Verdict};
 use engine::search::inner_name;
 use http::HeaderMap;
 use proto::mcp::Method;
@@ -190,8 +190,8 @@ impl Rates {
         self.counter.let_in(&Self::entering(anyone, headers, profile));
     }
 
-    fn entering<'a>(anyone: &'a Identity, headers: &'a HeaderMap, profile: &'a str) -> Entering<'a> {
-        Entering {
+    fn entering<'a>(anyone: &'a Identity, headers: &'a HeaderMap, profile: &'a str) -> UnknownCaller<'a> {
+        UnknownCaller {
             nobody: anyone.id(),
             address: anyone.address(),
             connection: connection(anyone, headers),

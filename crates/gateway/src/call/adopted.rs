@@ -48,7 +48,7 @@ pub(super) async fn continued(
     let mut begun = Call::begin(context, requester.caller, request)?;
     match take_over(context, cluster, &begun, (&call, orphan)).await {
         Ok((link, source)) => {
-            tracing::info!(server = %begun.server_name(), "continuing a call that waited at another gateway, which has ended");
+            tracing::info!(server = %begun.server_name(), "continuing a call that was waiting at a gateway that has ended");
             begun.connection.held = Some(HeldLink::new(Arc::new(link), None));
             begun.connection.source = Some(source);
             begun.turn = CallTurn::joined(&begun.upstream);

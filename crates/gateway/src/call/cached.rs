@@ -8,7 +8,7 @@ use bytes::Bytes;
 use engine::Fault;
 use engine::catalogue::ToolEntry;
 use engine::exchange::{Headers, Route, check_mirrored};
-use proto::bridge::shape::{Own, result};
+use proto::bridge::shape::{GatewayIdentity, result};
 use proto::mcp::Method;
 use proto::rpc::{Frame, Id, result_response};
 
@@ -56,7 +56,7 @@ pub(super) fn answer(
     })?;
     let id = frame.id().ok_or_else(|| Fault::gateway("the request has no id"))?;
     let Some(published) = published(context, &cached, route, id) else { return Ok(None) };
-    let own = Own { server_info };
+    let own = GatewayIdentity { server_info };
     let Ok(found) = result(Method::ToolsCall.name(), &published, cached.era, client, &own) else {
         return Ok(None);
     };

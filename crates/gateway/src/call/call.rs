@@ -20,7 +20,7 @@ use crate::call::connection::CallConnection;
 use crate::call::deliver::{Delivery, deliver};
 use crate::call::in_progress::{CallEntry, CallStage};
 use crate::call::input::CallInput;
-use crate::call::late::Late;
+use crate::call::lazy_deadline::LazyDeadline;
 use crate::call::record::Record;
 use crate::call::result_rules::ResultRules;
 use crate::call::retries::Retries;
@@ -123,7 +123,7 @@ impl Call {
                 item = self.connection.next_item(&self.context, limits) => CallInput::Item(item),
                 notice = self.client.cancellation() => CallInput::Cancelled(notice),
                 side_channel = next_message(&mut self.side_channel) => CallInput::SideChannel(side_channel),
-                () = Late::new(deadline) => CallInput::Late,
+                () = LazyDeadline::new(deadline) => CallInput::Late,
             };
             let progress = match self.repeats(&input) {
                 Some((outbound, pause)) => Box::pin(self.send_again(outbound, pause)).await,
@@ -327,7 +327,7 @@ impl Call {
         let input = tokio::select! {
             text = long.read() => CallInput::Replied(text.and_then(reply)),
             notice = self.client.cancellation() => CallInput::Cancelled(notice),
-            () = Late::new(self.exchange.deadline()) => CallInput::Late,
+            () = LazyDeadline::new(self.exchange.deadline()) => CallInput::Late,
         };
         match self.repeats(&input) {
             Some((outbound, pause)) => Box::pin(self.send_again(outbound, pause)).await,
@@ -350,7 +350,7 @@ impl Call {
             attended = None;
         }
         let (deadline, settles) = (self.exchange.deadline(), !outbound.era.disconnect_cancels);
-        let late = Late::attended(deadline, attended);
+        let late = LazyDeadline::attended(deadline, attended);
         let Self {
             context,
             upstream,

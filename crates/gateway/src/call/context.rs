@@ -15,7 +15,7 @@ use super::at_once::RunningByTool;
 use super::limited_tasks::LimitedTasks;
 use super::result_store::ResultStore;
 use super::task_homes::Homes;
-use super::unchecked::Unchecked;
+use super::unchecked::UncheckedTools;
 use crate::admission::audit::AuditSink;
 use crate::call::capture::Capture;
 use crate::call::in_progress::CallsInProgress;
@@ -39,7 +39,7 @@ pub struct CallState {
     /// The quota of notification streams.
     pub listens: Arc<Quota>,
     /// The tools with unvalidated arguments that have already been logged.
-    pub(crate) unchecked: Unchecked,
+    pub(crate) unchecked: UncheckedTools,
     /// The running calls of tools that have a limit on concurrent calls.
     pub(crate) running_by_tool: RunningByTool,
     /// Results that are kept for later requests.
@@ -73,7 +73,7 @@ impl CallState {
             })),
             limited_tasks: LimitedTasks::default(),
             listens: Quota::new(limits.listen_streams),
-            unchecked: Unchecked::default(),
+            unchecked: UncheckedTools::default(),
             running_by_tool: RunningByTool::default(),
             results: ResultStore::new(limits),
             audit,

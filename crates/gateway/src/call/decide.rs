@@ -31,7 +31,7 @@ use super::requester::Requester;
 use super::tasks;
 use crate::session::open_requests::HeldRequest;
 use crate::session::session::Session;
-use crate::session::subscriptions::{Change, Changing, Subscribing, Subscription};
+use crate::session::subscriptions::{Change, ChangeOutcome, PendingSubscription, Subscription};
 use crate::view::view_cell::ViewCell;
 
 /// The decision about a request before anything is sent.
@@ -43,7 +43,7 @@ pub enum Decision {
     /// A stream of notifications, which the receiver of the decision has to open.
     Listen(Arc<ViewCell>, Frame),
     /// A subscription that has already been requested from the server.
-    Wait(Id, Subscribing),
+    Wait(Id, PendingSubscription),
     /// No answer: the client cancelled the request while it waited for lists.
     Cancelled,
     /// A call to an upstream, and the change to the session's subscriptions that depends on its answer.
@@ -309,9 +309,11 @@ fn in_session(
     let change = match subscription(frame, route) {
         None => None,
         Some(asked) => match changing(context, &session, view, route.upstream, asked)? {
-            Changing::Ask(change) => Some(change),
-            Changing::Done => return Ok(Decision::Done(200, result_response(request_id(frame)?, b"{}"))),
-            Changing::Wait(subscribing) => {
+            ChangeOutcome::Ask(change) => Some(change),
+            ChangeOutcome::Done => {
+                return Ok(Decision::Done(200, result_response(request_id(frame)?, b"{}")));
+            }
+            ChangeOutcome::Wait(subscribing) => {
                 return Ok(Decision::Wait(request_id(frame)?.clone(), subscribing));
             }
         },
@@ -333,7 +335,7 @@ fn changing(
     view: &View,
     server: UpstreamId,
     asked: Subscription,
-) -> Result<Changing, Fault> {
+) -> Result<ChangeOutcome, Fault> {
     let era = view.upstream_era(server).unwrap_or(session.era());
     let declares = view.upstream_declares(server, "resources", Some("subscribe"));
     let upstream = context.view.state.upstream_of(server, &session.identity);

@@ -53,7 +53,7 @@ impl<'a> Delivery<'a> {
 }
 
 /// The outcome of a delivery.
-pub(crate) enum Delivered {
+pub(crate) enum DeliveryOutcome {
     /// The beginning of the server's reply.
     Reply(Reply),
     /// The request was not sent: the server asks the client for its roots first.
@@ -68,7 +68,7 @@ pub(crate) async fn deliver(
     (used, record): (&mut Option<HeldLink>, &mut Option<Box<Record>>),
     outbound: &Outbound,
     token: Option<ProgressToken>,
-) -> Result<Delivered, LinkError> {
+) -> Result<DeliveryOutcome, LinkError> {
     if way.upstream.server.health.is_held_back() {
         return Err(LinkError::HeldBack(way.upstream.server.health.report().cause.detail));
     }
@@ -91,7 +91,7 @@ pub(crate) async fn deliver(
     }
     let link = way.enter(context, (used, turn), link, outbound, token.as_ref()).await?;
     if let Some(question) = way.roots_question(&link).await {
-        return Ok(Delivered::AsksFirst(question));
+        return Ok(DeliveryOutcome::AsksFirst(question));
     }
     way.send_state(context, &link).await;
     if link.is_sending() {
@@ -110,7 +110,7 @@ pub(crate) async fn deliver(
             let link = Box::pin(way.open(context)).await?;
             let link = way.enter(context, (used, turn), link, outbound, token.as_ref()).await?;
             if let Some(question) = way.roots_question(&link).await {
-                return Ok(Delivered::AsksFirst(question));
+                return Ok(DeliveryOutcome::AsksFirst(question));
             }
             way.send_state(context, &link).await;
             note_sent(record, outbound);
@@ -119,7 +119,7 @@ pub(crate) async fn deliver(
         }
         other => other,
     };
-    sent.map(Delivered::Reply)
+    sent.map(DeliveryOutcome::Reply)
 }
 
 fn note_sent(record: &mut Option<Box<Record>>, outbound: &Outbound) {

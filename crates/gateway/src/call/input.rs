@@ -5,7 +5,7 @@ use transport::up::LinkError;
 use upstream::link::Inbound;
 use upstream::link::reply::{Item, Reply};
 
-use super::deliver::Delivered;
+use super::deliver::DeliveryOutcome;
 
 /// An event that lets a waiting call continue.
 pub(super) enum CallInput {
@@ -18,11 +18,11 @@ pub(super) enum CallInput {
     Late,
 }
 
-impl From<Result<Delivered, LinkError>> for CallInput {
-    fn from(delivered: Result<Delivered, LinkError>) -> Self {
+impl From<Result<DeliveryOutcome, LinkError>> for CallInput {
+    fn from(delivered: Result<DeliveryOutcome, LinkError>) -> Self {
         match delivered {
-            Ok(Delivered::Reply(reply)) => Self::Replied(Ok(reply)),
-            Ok(Delivered::AsksFirst(question)) => Self::AskedFirst(question),
+            Ok(DeliveryOutcome::Reply(reply)) => Self::Replied(Ok(reply)),
+            Ok(DeliveryOutcome::AsksFirst(question)) => Self::AskedFirst(question),
             Err(error) => Self::Replied(Err(error)),
         }
     }

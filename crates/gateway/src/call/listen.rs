@@ -24,7 +24,7 @@ use crate::session::streams::event;
 use crate::session::until::OpenStreamEntry;
 use crate::view::view_cell::ViewCell;
 use upstream::quota::Permit;
-use upstream::subscriptions::topics::{Heard, Listener, Listening, ResourceNotice};
+use upstream::subscriptions::topics::{Listener, ListenerGuard, NoticeReceiver, ResourceNotice};
 
 /// The maximum number of notifications that wait for a slow client.
 const BEHIND: usize = 256;
@@ -41,7 +41,7 @@ pub(crate) struct Filter {
     prompts: bool,
     resources: bool,
     uris: Vec<ListenedUri>,
-    tasks: Vec<engine::tasks::Heard>,
+    tasks: Vec<engine::tasks::WatchedTask>,
 }
 
 /// A resource to which a client listens.
@@ -228,7 +228,7 @@ pub(crate) fn permit(context: &Arc<CallContext>, identity: &Identity) -> Result<
 }
 
 /// Completes once each upstream listens, or is known not to listen.
-async fn settled(listening: &[Listening], following: &[tasks::TaskSubscription]) {
+async fn settled(listening: &[ListenerGuard], following: &[tasks::TaskSubscription]) {
     for one in listening {
         one.handle().settled().await;
     }
@@ -250,7 +250,7 @@ pub(crate) async fn serve(context: &Arc<CallContext>, cell: &ViewCell, filter: F
         _ = tokio::time::timeout(PATIENCE, settled(&listening, &following)) => {}
         () = sink.gone() => return,
     }
-    for one in listening.iter().map(Listening::handle) {
+    for one in listening.iter().map(ListenerGuard::handle) {
         filter.leave_out(one.server().spec.id, &one.refused());
     }
     if !sink.send(acknowledged(id, &filter.honoured())).await {
@@ -303,7 +303,7 @@ fn follow(
     context: &Arc<CallContext>,
     cell: &ViewCell,
     filter: &Filter,
-) -> (Vec<Listening>, Vec<(UpstreamId, Heard)>) {
+) -> (Vec<ListenerGuard>, Vec<(UpstreamId, NoticeReceiver)>) {
     let caller = cell.caller.as_ref();
     let join = |(owner, uris)| {
         let (listener, heard) = Listener::by_stream(uris);
@@ -313,7 +313,7 @@ fn follow(
 }
 
 /// Completes when one of the upstreams is no longer configured.
-async fn any_leaves(listening: &[Listening]) {
+async fn any_leaves(listening: &[ListenerGuard]) {
     let mut leaving: Vec<_> =
         listening.iter().map(|one| Box::pin(one.handle().server().shutdown.begun.stopped())).collect();
     std::future::poll_fn(|context| {
@@ -324,7 +324,7 @@ async fn any_leaves(listening: &[Listening]) {
 }
 
 /// Returns the next notification from any upstream.
-async fn next(heard: &mut [(UpstreamId, Heard)]) -> Option<(UpstreamId, ResourceNotice)> {
+async fn next(heard: &mut [(UpstreamId, NoticeReceiver)]) -> Option<(UpstreamId, ResourceNotice)> {
     std::future::poll_fn(|context| {
         for (owner, one) in heard.iter_mut() {
             if let std::task::Poll::Ready(Some(told)) = one.poll_next(context) {

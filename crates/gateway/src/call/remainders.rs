@@ -9,7 +9,7 @@ use engine::Fault;
 use engine::catalogue::View;
 use engine::exchange::unknown_resource;
 use engine::result_cap::{RestId, rest_id};
-use proto::bridge::shape::{Own, result};
+use proto::bridge::shape::{GatewayIdentity, result};
 use proto::era::newest_handshake;
 use proto::mcp::Method;
 use proto::rpc::{Frame, result_response};
@@ -47,7 +47,7 @@ pub(super) fn read(
     };
     let id = frame.id().ok_or_else(|| Fault::gateway("the request has no id"))?;
     let contents = [b"{\"contents\":", &rest.contents[..], b"}"].concat();
-    let own = Own { server_info: &profile.server_info };
+    let own = GatewayIdentity { server_info: &profile.server_info };
     let contents =
         result(Method::ResourcesRead.name(), &contents.into(), newest_handshake(), view.era(), &own);
     let answer = result_response(id, &contents.map_err(Fault::gateway)?);

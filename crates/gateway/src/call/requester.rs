@@ -14,7 +14,7 @@ use crate::view::view_cell::ViewCell;
 
 /// The ability of a front end to pass a request on to another gateway of the cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PassingOn {
+pub(crate) enum Forwarding {
     /// The front end keeps the request: there are no other gateways, the request comes from one of them, or the answer cannot be passed
     /// back.
     Impossible,
@@ -37,7 +37,7 @@ pub struct Requester<'a> {
     /// The request's arrival, if requests are recorded and the front end noted it.
     pub(crate) arrived: Option<RequestArrival>,
     /// The ability of the front end to pass the request on to another gateway of the cluster.
-    pub(crate) passing_on: PassingOn,
+    pub(crate) passing_on: Forwarding,
 }
 
 impl<'a> Requester<'a> {
@@ -53,7 +53,7 @@ impl<'a> Requester<'a> {
             counted: false,
             whole: false,
             arrived,
-            passing_on: PassingOn::Impossible,
+            passing_on: Forwarding::Impossible,
         }
     }
 
@@ -72,7 +72,7 @@ impl<'a> Requester<'a> {
             counted: true,
             whole: false,
             arrived: None,
-            passing_on: PassingOn::Impossible,
+            passing_on: Forwarding::Impossible,
         }
     }
 
@@ -85,13 +85,13 @@ impl<'a> Requester<'a> {
 
 impl Requester<'_> {
     /// Returns the requester, with the ability of its front end to pass requests on to other gateways of the cluster.
-    pub(crate) fn passing_on(self, passing_on: PassingOn) -> Self {
+    pub(crate) fn passing_on(self, passing_on: Forwarding) -> Self {
         Self { passing_on, ..self }
     }
 
     /// Returns true if another gateway of the cluster can answer the request.
     pub(super) fn moves(&self) -> bool {
-        self.passing_on == PassingOn::Possible
+        self.passing_on == Forwarding::Possible
     }
 
     /// Returns the owner under which the caller's results are cached.

@@ -11,7 +11,7 @@ use upstream::negotiation::wire::Wire;
 
 use super::call::{Call, Progress};
 use super::input::CallInput;
-use super::late::Late;
+use super::lazy_deadline::LazyDeadline;
 use super::retries::{HeldRequest, LOST_SESSIONS};
 use super::side_channel::next_message;
 
@@ -77,7 +77,7 @@ impl Call {
         };
         tokio::select! {
             notice = self.client.cancellation() => return CallInput::Cancelled(notice),
-            () = Late::new(deadline) => return CallInput::Late,
+            () = LazyDeadline::new(deadline) => return CallInput::Late,
             () = pausing => {}
         }
         self.sent(outbound, None).await
@@ -147,7 +147,7 @@ impl Call {
             () = answered => None,
             notice = self.client.cancellation() => Some(CallInput::Cancelled(notice)),
             message = next_message(&mut self.side_channel) => Some(CallInput::SideChannel(message)),
-            () = Late::new(deadline) => Some(CallInput::Late),
+            () = LazyDeadline::new(deadline) => Some(CallInput::Late),
         };
         match (input, self.retries.held.take()) {
             (None, Some(held)) => Box::pin(self.send(held.outbound, None)).await,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use engine::Fault;
 use engine::result_cap::{CapRules, RestId, shorten};
-use proto::bridge::shape::{Own, result};
+use proto::bridge::shape::{GatewayIdentity, result};
 use proto::bridge::tasks::TaskMethod;
 use proto::era::{Era, newest_handshake};
 use proto::json::{MAX_DEPTH, Members, Span, Splice, quote};
@@ -166,7 +166,7 @@ impl ResultLimit {
 /// Returns the result of a failed tool call, with the reason.
 fn failed(era: &'static Era, server_info: &str, why: &str) -> Result<Bytes, Fault> {
     let text = format!("{{\"content\":[{{\"type\":\"text\",\"text\":{}}}],\"isError\":true}}", quote(why));
-    let (method, own) = (Method::ToolsCall.name(), Own { server_info });
+    let (method, own) = (Method::ToolsCall.name(), GatewayIdentity { server_info });
     result(method, &text.into(), newest_handshake(), era, &own).map_err(Fault::gateway)
 }
 

@@ -40,7 +40,7 @@ pub(crate) struct Home {
     /// The link that is reserved for this task because the server asks questions on it; `None` once the task has
     /// ended, or if the server cannot ask questions.
     own: Mutex<Option<OwnLink>>,
-    asking: Mutex<Option<Asking>>,
+    asking: Mutex<Option<AwaitedResult>>,
     /// A counter that changes whenever the task's open questions change.
     changed: watch::Sender<u64>,
 }
@@ -61,7 +61,7 @@ impl Drop for OwnLink {
 }
 
 /// The state while the result is awaited. The server can ask questions only during this time.
-struct Asking {
+struct AwaitedResult {
     watch: Watch,
     waiting: AbortHandle,
 }
@@ -244,7 +244,7 @@ impl Home {
                 home.changed.send_modify(|n| *n += 1);
             });
             let watch = Watch::new(self.link.era, number);
-            *asking = Some(Asking { watch, waiting: waiting.abort_handle() });
+            *asking = Some(AwaitedResult { watch, waiting: waiting.abort_handle() });
         }
         true
     }

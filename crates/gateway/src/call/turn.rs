@@ -12,7 +12,7 @@ use upstream::quota::QuotaError;
 
 use super::caller::Caller;
 use super::input::CallInput;
-use super::late::Late;
+use super::lazy_deadline::LazyDeadline;
 use super::waiting_client::WaitingClient;
 
 /// A call's turn at its server.
@@ -71,7 +71,7 @@ impl CallTurn {
                 *self = Self::Over;
                 return Some(CallInput::Cancelled(notice));
             }
-            () = Late::new(deadline) => return Some(CallInput::Late),
+            () = LazyDeadline::new(deadline) => return Some(CallInput::Late),
         };
         *self = Self::Runs { _held: held };
         None

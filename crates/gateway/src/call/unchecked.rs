@@ -11,9 +11,9 @@ const MOST: usize = 4096;
 
 /// The tools that have already been logged.
 #[derive(Debug, Default)]
-pub(crate) struct Unchecked(Mutex<HashSet<(UpstreamId, Arc<str>)>>);
+pub(crate) struct UncheckedTools(Mutex<HashSet<(UpstreamId, Arc<str>)>>);
 
-impl Unchecked {
+impl UncheckedTools {
     /// Logs a tool that has just been called, if its arguments are not validated.
     pub(crate) fn note(&self, server: &str, tool: Option<&ToolEntry>) {
         let Some((tool, why)) = tool.and_then(|tool| Some((tool, tool.unchecked()?))) else { return };

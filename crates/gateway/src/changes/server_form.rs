@@ -20,7 +20,7 @@ const KEY_HEADER: (&str, &str) = ("Authorization", "Bearer");
 type Object = Map<String, Value>;
 
 /// A server before it is changed.
-pub(super) struct Before<'b> {
+pub(super) struct PreviousServer<'b> {
     /// The server's form in the API.
     pub(super) shown: &'b Value,
     /// The server's entry among the changes. An entry without a link only amends a server from the file.
@@ -36,11 +36,11 @@ pub(super) fn says_link(entry: &Object) -> bool {
 
 /// Returns the server that a request describes, in the form of a configuration. Fields that are missing, or equal
 /// to the values that the API shows, stay unchanged.
-pub(super) fn written(body: &Value, before: Option<&Before<'_>>) -> Result<Object, Refusal> {
+pub(super) fn written(body: &Value, before: Option<&PreviousServer<'_>>) -> Result<Object, Refusal> {
     let Some(sent) = body.as_object() else { return Err(Refusal::request("send a JSON object")) };
     // Fields equal to what the API shows keep their stored values, including hidden ones.
     let as_shown =
-        |key: &str, before: &Before<'_>| sent.get(key).is_none_or(|sent| *sent == before.shown[key]);
+        |key: &str, before: &PreviousServer<'_>| sent.get(key).is_none_or(|sent| *sent == before.shown[key]);
     let kept = before.and_then(|before| before.entry);
     let mut server = match before {
         Some(before) if as_shown("type", before) && as_shown("config", before) => {
@@ -75,7 +75,7 @@ pub(super) fn written(body: &Value, before: Option<&Before<'_>>) -> Result<Objec
 }
 
 /// Returns the link of the server that a request describes.
-fn linked(sent: &Object, before: Option<&Before<'_>>) -> Result<Object, Refusal> {
+fn linked(sent: &Object, before: Option<&PreviousServer<'_>>) -> Result<Object, Refusal> {
     let shown = before.map(|before| &before.shown["type"]);
     let kind = match sent.get("type").or(shown) {
         Some(Value::String(kind)) => kind.as_str(),
@@ -137,13 +137,15 @@ fn only(config: &Object, keys: &[&str]) -> Result<(), Refusal> {
     match config.keys().find(|key| !keys.contains(&key.as_str())) {
         Some(key) => {
             let known = keys.join(", ");
-            Err(Refusal::config(format!("`config` has no {key:?} for this type; known keys are {known}")))
+            Err(Refusal::config(format!(
+                "`config` has the unknown key {key:?} for this type; the known keys are {known}"
+            )))
         }
         None => Ok(()),
     }
 }
 
-fn remote(config: &Object, transport: &str, before: Option<&Before<'_>>) -> Result<Object, Refusal> {
+fn remote(config: &Object, transport: &str, before: Option<&PreviousServer<'_>>) -> Result<Object, Refusal> {
     only(config, &["url", "headers", "sseEndpoint", "postEndpoint"])?;
     let Some(url) = text(config, "url")? else { return Err(Refusal::config("`config.url` is missing")) };
     let known =
@@ -180,7 +182,7 @@ fn stream(url: &str, path: Option<&str>) -> String {
     }
 }
 
-fn external(config: &Object, before: Option<&Before<'_>>) -> Result<Object, Refusal> {
+fn external(config: &Object, before: Option<&PreviousServer<'_>>) -> Result<Object, Refusal> {
     only(config, &["command", "args", "cwd", "env"])?;
     let mut server = Object::new();
     let command = text(config, "command")?.filter(|command| !command.is_empty());
@@ -219,7 +221,7 @@ fn external(config: &Object, before: Option<&Before<'_>>) -> Result<Object, Refu
 fn secrets(
     config: &Object,
     key: &str,
-    before: Option<&Before<'_>>,
+    before: Option<&PreviousServer<'_>>,
     whose: &str,
 ) -> Result<Option<Object>, Refusal> {
     let before = before.and_then(|before| before.entry?.get(key)?.as_object());

@@ -3,7 +3,7 @@
 use config::DEFAULT_PROFILE;
 use serde_json::{Map, Value, json};
 
-use super::server_form::{Before, add_key, says_link, shown, written};
+use super::server_form::{PreviousServer, add_key, says_link, shown, written};
 use super::standing::Standing;
 use super::{Refusal, names};
 
@@ -42,7 +42,7 @@ pub fn add_server(standing: &Standing, body: &Value) -> Result<(String, Standing
 pub fn change_server(standing: &Standing, id: &str, body: &Value) -> Result<Standing, Refusal> {
     let shown = server(standing, id)?;
     let link = &standing.config.mcp_servers[id].link;
-    let server = written(body, Some(&Before { shown: &shown, entry: kept(standing, id), link }))?;
+    let server = written(body, Some(&PreviousServer { shown: &shown, entry: kept(standing, id), link }))?;
     standing.changed(|changes| drop(changes.servers.insert(id.to_owned(), Some(server))))
 }
 

@@ -34,16 +34,16 @@ fn yes() -> bool {
 /// A setting together with the tool's name.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Named {
+struct NamedSetting {
     tool_name: String,
     #[serde(flatten)]
-    setting: Sent,
+    setting: SettingFields,
 }
 
 /// A setting as the request contains it; a missing field and `null` mean the same.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Sent {
+struct SettingFields {
     is_enabled: Option<bool>,
     custom_name: Option<String>,
     custom_description: Option<String>,
@@ -124,14 +124,14 @@ pub fn set_profile_tools(
     let mut change = change_of(standing, slug)?;
     members_of(&change, slug, server)?;
     let list = body.get("tools").unwrap_or(body);
-    let named: Vec<Named> = serde_json::from_value(list.clone()).map_err(|e| {
+    let named: Vec<NamedSetting> = serde_json::from_value(list.clone()).map_err(|e| {
         Refusal::request(format!("send a list of {{\"toolName\", \"isEnabled\", \"customName\", …}}: {e}"))
     })?;
     if named.len() > MOST {
         return Err(Refusal::request(format!("at most {MOST} tools can be changed at once")));
     }
     let set = change.tools.entry(server.to_owned()).or_default();
-    for Named { tool_name, setting } in named {
+    for NamedSetting { tool_name, setting } in named {
         let setting = sound(&tool_name, setting)?;
         if setting.says_nothing() {
             set.remove(&tool_name);
@@ -146,7 +146,7 @@ pub fn set_profile_tools(
     standing.changed(|changes| drop(changes.profiles.insert(slug.to_owned(), Some(change))))
 }
 
-fn sound(tool: &str, sent: Sent) -> Result<Setting, Refusal> {
+fn sound(tool: &str, sent: SettingFields) -> Result<Setting, Refusal> {
     if tool.is_empty() {
         return Err(Refusal::request("`toolName` is empty"));
     }

@@ -32,7 +32,7 @@ pub enum ControlError {
     #[error("no running gateway uses the state folder {}", .0.display())]
     NotRunning(PathBuf),
     /// The gateway cannot be reached, or its answer cannot be used.
-    #[error("cannot talk to the running gateway: {0}")]
+    #[error("cannot communicate with the running gateway: {0}")]
     Failed(String),
     /// The gateway refused the request.
     #[error("{message}")]

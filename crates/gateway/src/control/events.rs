@@ -9,7 +9,7 @@ use transport::net::local::LocalAnswer;
 
 use super::client::ControlError;
 
-/// The maximum time between two signs of life from the gateway: if there is no event, the gateway sends a comment.
+/// The maximum silence on the stream: if there is no event, the gateway sends a comment as a heartbeat.
 const SILENCE: Duration = Duration::from_secs(45);
 
 /// The maximum size of one event, in bytes.
@@ -40,7 +40,7 @@ impl ControlEvents {
     /// ready, no event is lost.
     ///
     /// # Errors
-    /// Fails if the stream breaks off, or if there is no sign of life from the gateway for a while.
+    /// Fails if the stream breaks off, or if neither an event nor a heartbeat arrives for a while.
     pub async fn next(&mut self) -> Result<Option<ControlEvent>, ControlError> {
         loop {
             while let Some(event) = self.decoder.next_event() {

@@ -23,7 +23,7 @@ use crate::session::replaced::{ReloadedServer, owner};
 use crate::session::streams::event;
 use crate::view::view_cell::ViewCell;
 use upstream::Upstream;
-use upstream::subscriptions::topics::{Heard, Listener, Listening, ResourceNotice};
+use upstream::subscriptions::topics::{Listener, ListenerGuard, NoticeReceiver, ResourceNotice};
 
 /// The time that a server may take to accept a subscription. After that, the gateway reports success to the client.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -36,23 +36,23 @@ pub(crate) struct Subscriptions(Mutex<HashMap<String, TaskSubscription>>);
 struct TaskSubscription {
     upstream: Arc<Upstream>,
     /// `None` while waiting for a replaced server.
-    hold: Option<Hold>,
+    hold: Option<HeldSubscription>,
 }
 
 /// Keeps a subscription open until it is dropped.
-struct Hold {
-    _listening: Listening,
+struct HeldSubscription {
+    _listening: ListenerGuard,
     forwarding: AbortHandle,
 }
 
-impl Hold {
-    fn new(listening: Listening, heard: Heard, events: &mpsc::Sender<Bytes>) -> Self {
+impl HeldSubscription {
+    fn new(listening: ListenerGuard, heard: NoticeReceiver, events: &mpsc::Sender<Bytes>) -> Self {
         let forwarding = transport::task::spawn(forward_notices(heard, events.clone())).abort_handle();
         Self { _listening: listening, forwarding }
     }
 }
 
-impl Drop for Hold {
+impl Drop for HeldSubscription {
     fn drop(&mut self) {
         self.forwarding.abort();
     }
@@ -120,7 +120,7 @@ impl Subscriptions {
         // Two concurrent requests need only one subscription.
         all.entry(uri).or_insert_with(|| TaskSubscription {
             upstream,
-            hold: Some(Hold::new(listening, heard, events)),
+            hold: Some(HeldSubscription::new(listening, heard, events)),
         });
         done
     }
@@ -158,7 +158,10 @@ impl Subscriptions {
         }
         let mut all = self.0.lock();
         let place = all.get_mut(uri).filter(|following| following.hold.is_none())?;
-        *place = TaskSubscription { upstream, hold: Some(Hold::new(listening, heard, &stream.events)) };
+        *place = TaskSubscription {
+            upstream,
+            hold: Some(HeldSubscription::new(listening, heard, &stream.events)),
+        };
         Some(())
     }
 
@@ -217,7 +220,7 @@ fn updated(uri: &str) -> Bytes {
 }
 
 /// Forwards a server's updates to the client for as long as the client reads them.
-async fn forward_notices(mut heard: Heard, events: mpsc::Sender<Bytes>) {
+async fn forward_notices(mut heard: NoticeReceiver, events: mpsc::Sender<Bytes>) {
     while let Some(told) = poll_fn(|context| heard.poll_next(context)).await {
         let uri = match &told {
             ResourceNotice::Missed(uri) => quote(uri),

@@ -24,12 +24,12 @@ pub enum LinkUse {
 }
 
 /// A gateway in its cluster.
-struct Carrying<'a> {
+struct ClusteredGateway<'a> {
     cluster: &'a Cluster,
     texts: CarriedTexts<'a>,
 }
 
-impl<'a> Carrying<'a> {
+impl<'a> ClusteredGateway<'a> {
     /// `None` for a gateway that works alone.
     fn of(gateway: &'a Gateway) -> Option<Self> {
         let session = &gateway.process.session;
@@ -50,7 +50,7 @@ impl<'a> Carrying<'a> {
 
 /// Opens a session; returns the value of its cookie, or `None` if the operating system's random number generator failed.
 pub fn open(gateway: &Gateway, door: &AdminDoor, by: AdmittedBy) -> Option<String> {
-    let Some(carrying) = Carrying::of(gateway) else {
+    let Some(carrying) = ClusteredGateway::of(gateway) else {
         return gateway.process.admin.sessions.lock().open(by, door.lifetimes, Instant::now());
     };
     let login = CarriedLogin::new(&by, door.operator(&by)?, now_ms())?;
@@ -59,7 +59,7 @@ pub fn open(gateway: &Gateway, door: &AdminDoor, by: AdmittedBy) -> Option<Strin
 
 /// Returns the session with this cookie, and records its use.
 pub fn find(gateway: &Gateway, door: &AdminDoor, cookie: &str) -> Option<FoundSession> {
-    let Some(carrying) = Carrying::of(gateway) else {
+    let Some(carrying) = ClusteredGateway::of(gateway) else {
         return gateway.process.admin.sessions.lock().find(cookie, door.lifetimes, Instant::now());
     };
     let login = carrying.login(door, cookie)?;
@@ -74,7 +74,7 @@ pub fn find(gateway: &Gateway, door: &AdminDoor, cookie: &str) -> Option<FoundSe
 
 /// Returns true if the session with this cookie is still open, without counting this as a use.
 pub fn is_open(gateway: &Gateway, door: &AdminDoor, cookie: &str) -> bool {
-    match Carrying::of(gateway) {
+    match ClusteredGateway::of(gateway) {
         Some(carrying) => carrying.login(door, cookie).is_some(),
         None => gateway.process.admin.sessions.lock().is_open(cookie, door.lifetimes, Instant::now()),
     }
@@ -82,7 +82,7 @@ pub fn is_open(gateway: &Gateway, door: &AdminDoor, cookie: &str) -> bool {
 
 /// Ends the session with this cookie, at all gateways.
 pub fn close(gateway: &Gateway, door: &AdminDoor, cookie: &str) {
-    let Some(carrying) = Carrying::of(gateway) else {
+    let Some(carrying) = ClusteredGateway::of(gateway) else {
         return gateway.process.admin.sessions.lock().close(cookie);
     };
     if let Some(login) = carrying.texts.login(cookie) {
@@ -94,7 +94,7 @@ pub fn close(gateway: &Gateway, door: &AdminDoor, cookie: &str) {
 pub(crate) fn follow(gateway: &Gateway, old: Option<&AdminDoor>, new: Option<&AdminDoor>) {
     // An operator who was removed must not stay logged in; the others log in again.
     gateway.process.admin.sessions.lock().close_all();
-    let (Some(carrying), Some(old)) = (Carrying::of(gateway), old) else { return };
+    let (Some(carrying), Some(old)) = (ClusteredGateway::of(gateway), old) else { return };
     for operator in old.operators_missing_in(new) {
         carrying.cluster.login_ended(operator, old.lifetimes.whole);
     }
@@ -102,18 +102,18 @@ pub(crate) fn follow(gateway: &Gateway, old: Option<&AdminDoor>, new: Option<&Ad
 
 /// Seals the result of a form submission, for the next page of a session that a cookie carries.
 pub fn seal_notice(gateway: &Gateway, session: &FoundSession, notice: FormNotice) -> Option<String> {
-    Carrying::of(gateway)?.texts.seal_notice(session.carried.as_ref()?, notice)
+    ClusteredGateway::of(gateway)?.texts.seal_notice(session.carried.as_ref()?, notice)
 }
 
 /// Opens the result of a form submission.
 pub fn notice(gateway: &Gateway, session: &FoundSession, sealed: &str) -> Option<FormNotice> {
-    Carrying::of(gateway)?.texts.notice(session.carried.as_ref()?, sealed)
+    ClusteredGateway::of(gateway)?.texts.notice(session.carried.as_ref()?, sealed)
 }
 
 /// Creates a one-time link; returns its secret, or `None` if the operating system's random number generator failed. While
 /// the store of the cluster is unavailable, the link is valid at this gateway only.
 pub(super) fn create_link(gateway: &Gateway) -> Option<String> {
-    let carrying = Carrying::of(gateway).filter(|carrying| carrying.cluster.health().is_ready());
+    let carrying = ClusteredGateway::of(gateway).filter(|carrying| carrying.cluster.health().is_ready());
     match carrying {
         Some(carrying) => carrying.texts.seal_link(&CarriedLink::new(VALID_FOR, now_ms())?),
         None => gateway.process.admin.links.lock().create(Instant::now()),
@@ -125,7 +125,7 @@ pub async fn use_link(gateway: &Gateway, secret: &str) -> LinkUse {
     if gateway.process.admin.links.lock().take(secret, Instant::now()) {
         return LinkUse::First;
     }
-    let Some(carrying) = Carrying::of(gateway) else { return LinkUse::Invalid };
+    let Some(carrying) = ClusteredGateway::of(gateway) else { return LinkUse::Invalid };
     let Some(link) = carrying.texts.link(secret) else { return LinkUse::Invalid };
     let Some(left) = link.left(now_ms()) else { return LinkUse::Invalid };
     // A store that has lost its data may know nothing of the use, but the gateways remember it.

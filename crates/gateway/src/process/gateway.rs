@@ -16,7 +16,7 @@ use transport::budget;
 use upstream::{NO_RANDOM, embedded};
 
 use super::shared_sign_ins::StoredSignIns;
-use super::state::{Outside, ProcessState};
+use super::state::{ExternalParts, ProcessState};
 use crate::admission::admin::AdminDoor;
 use crate::admission::auth::Authenticator;
 use crate::admission::count_store::CountStore;
@@ -86,7 +86,7 @@ impl Gateway {
         standing: Standing,
         door: Authenticator,
         addresses: Vec<SocketAddr>,
-        outside: Outside,
+        outside: ExternalParts,
     ) -> Result<Self, String> {
         let config = standing.config();
         let snapshot = Arc::new(Snapshot::compile(config, VERSION));

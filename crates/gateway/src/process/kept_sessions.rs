@@ -31,17 +31,17 @@ struct SessionsFile {
 
 #[derive(Default)]
 struct UnwrittenSessions {
-    rows: HashMap<SessionKey, Unwritten, RandomKeyHash>,
+    rows: HashMap<SessionKey, UnwrittenSession, RandomKeyHash>,
     is_over: bool,
 }
 
 /// A session that has yet to be written.
-enum Unwritten {
+enum UnwrittenSession {
     Open(Arc<dyn RowSource>),
     Ended(SessionEnd),
 }
 
-impl Unwritten {
+impl UnwrittenSession {
     /// Returns true if the file may contain the session as open. The file does not contain a session that is still
     /// waiting to be written for the first time.
     fn may_be_stored(&self) -> bool {
@@ -126,7 +126,11 @@ impl SessionsFile {
 
     /// Records a change to a session, to be written a little later. `change` receives the change that is already
     /// waiting for this session, and returns its replacement, if any.
-    fn note(&self, key: SessionKey, change: impl FnOnce(Option<&Unwritten>) -> Option<Unwritten>) {
+    fn note(
+        &self,
+        key: SessionKey,
+        change: impl FnOnce(Option<&UnwrittenSession>) -> Option<UnwrittenSession>,
+    ) {
         let mut waiting = self.waiting.lock();
         // The writer sleeps only while nothing is waiting, or during its pause.
         let (is_first, is_full) = (waiting.rows.is_empty(), waiting.rows.len() >= MOST_WAITING);
@@ -135,7 +139,7 @@ impl SessionsFile {
                 change(Some(row.get())).map(|changed| row.insert(changed));
             }
             Entry::Vacant(_) if is_full => {
-                return tracing::debug!("a session is not stored: too many are waiting to be written");
+                return tracing::debug!("a session was not stored: too many are waiting to be written");
             }
             Entry::Vacant(row) => {
                 change(None).map(|changed| row.insert(changed));
@@ -184,13 +188,13 @@ impl SessionsFile {
 impl SessionStore for KeptSessions {
     fn changed(&self, key: SessionKey, session: Arc<dyn RowSource>) {
         // A session that has ended stays ended.
-        self.state.note(key, |waiting| waiting.is_none().then(|| Unwritten::Open(session)));
+        self.state.note(key, |waiting| waiting.is_none().then(|| UnwrittenSession::Open(session)));
     }
 
     fn ended(&self, key: SessionKey) {
         self.state.note(key, |waiting| {
-            let was_stored = waiting.is_none_or(Unwritten::may_be_stored);
-            Some(Unwritten::Ended(SessionEnd { at_ms: now_ms(), was_stored }))
+            let was_stored = waiting.is_none_or(UnwrittenSession::may_be_stored);
+            Some(UnwrittenSession::Ended(SessionEnd { at_ms: now_ms(), was_stored }))
         });
     }
 

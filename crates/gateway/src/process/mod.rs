@@ -24,5 +24,5 @@ pub(crate) mod state;
 pub mod threads;
 
 pub use gateway::{Gateway, GatewayParts, VERSION};
-pub(crate) use state::Outside;
+pub(crate) use state::ExternalParts;
 pub use threads::{Shard, Thread};

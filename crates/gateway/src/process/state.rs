@@ -40,7 +40,7 @@ use upstream::oauth::Consents;
 use upstream::{EgressProcess, NO_RANDOM, Upstreams};
 
 /// The parts of the process state that are created outside of the gateway.
-pub(crate) struct Outside {
+pub(crate) struct ExternalParts {
     pub(crate) audit: AuditSink,
     pub(crate) key_ring: KeyRing,
     pub(crate) stop: Stop,
@@ -118,7 +118,7 @@ impl ProcessState {
     ///
     /// # Errors
     /// Returns the server that cannot be set up, and the reason.
-    pub(crate) fn new(snapshot: &Arc<Snapshot>, outside: Outside) -> Result<Self, String> {
+    pub(crate) fn new(snapshot: &Arc<Snapshot>, outside: ExternalParts) -> Result<Self, String> {
         let limits = &snapshot.limits;
         let figures = ProcessFigures::new(outside.metrics.as_ref());
         // The session of a pipe's only client does not outlive the client.

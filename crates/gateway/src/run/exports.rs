@@ -19,7 +19,7 @@ pub(super) struct Exports {
 }
 
 /// The tasks that send items to the collectors.
-pub(super) struct Sending {
+pub(super) struct ExportTasks {
     traces: Option<SendingItems<TracedRequest>>,
     calls: Option<SendingItems<LoggedCall>>,
 }
@@ -66,11 +66,11 @@ impl Exports {
     }
 
     /// Starts to send, on the first thread.
-    pub(super) fn start(&self, shard: &Shard, client: impl Fn() -> Client) -> Sending {
+    pub(super) fn start(&self, shard: &Shard, client: impl Fn() -> Client) -> ExportTasks {
         let is_first = shard.index == 0;
         let traces = self.traces.as_ref().filter(|_| is_first);
         let calls = self.calls.as_ref().filter(|_| is_first);
-        Sending {
+        ExportTasks {
             traces: traces.map(|(settings, tracer)| {
                 SendingItems::start(Collector::new(settings.clone(), client()), &tracer.queue, shard)
             }),
@@ -81,7 +81,7 @@ impl Exports {
     }
 }
 
-impl Sending {
+impl ExportTasks {
     /// Sends the last items, after the last request has ended.
     pub(super) async fn finish(self) {
         let traces = async {

@@ -33,7 +33,7 @@ pub(super) fn report(stop: Stop) {
     });
 }
 
-/// Returns the interval within which the service manager expects a sign of life.
+/// Returns the interval within which the service manager expects a heartbeat.
 fn watchdog() -> Option<Duration> {
     let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
     let is_meant = number("WATCHDOG_PID").is_none_or(|pid| pid == u64::from(std::process::id()));

@@ -28,7 +28,7 @@ use crate::front::stdio as front_stdio;
 use crate::management::admin_link;
 use crate::process::key_ring::KeyRing;
 use crate::process::serving::{NextAddresses, Serving, ServingSocket};
-use crate::process::{Gateway, Outside, Thread};
+use crate::process::{ExternalParts, Gateway, Thread};
 use crate::reload::revoked;
 use crate::reload::shared_changes::first_comparison;
 use crate::reload::standing::{first_standing, log_notes};
@@ -90,7 +90,7 @@ pub fn serve(options: Options, operators: &Arc<dyn OperatorEndpoints>) -> Result
     let (serving, first) = listening(shards, &config, tls.as_ref())?;
     let beside = BesideClients::open(shards, &config)?;
     let (addrs, exports) = (first.actual(), Exports::from_environment());
-    let outside = Outside {
+    let outside = ExternalParts {
         audit: audit.exporting_to(exports.call_log()),
         key_ring,
         stop: stop.clone(),
@@ -170,7 +170,7 @@ fn refuse_unused(serving: &Serving) -> Result<(), BoxError> {
     match serving.unused().first() {
         None => Ok(()),
         Some(address) => Err(format!(
-            "the service manager passed a socket at {address}, which `listen` does not name; write listen: {address}, or change the socket unit"
+            "the service manager passed a socket at {address}, but `listen` does not contain this address; write listen: {address}, or change the socket unit"
         )
         .into()),
     }
@@ -264,7 +264,7 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     let door = door(&Auth { site: config.auth.site.clone(), ..Auth::default() }, None)?;
     let audit = start_audit(&config, folder.as_deref())?;
     let key_ring = KeyRing::open(key_ring.as_deref(), folder.as_deref(), config.limits.session_lifetime)?;
-    let outside = Outside {
+    let outside = ExternalParts {
         key_ring,
         audit: audit.exporting_to(exports.call_log()),
         stop: stop.clone(),

@@ -10,7 +10,7 @@ use upstream::{Egress, closing};
 
 use super::context::SessionContext;
 use super::session::{ClientChannel, Session};
-use super::session_links::Used;
+use super::session_links::UsedLink;
 use crate::admission::Identity;
 
 /// The minimum age at which a session that was not used after its `initialize` can be evicted to make room for
@@ -75,9 +75,9 @@ impl Session {
             return;
         }
         let had_stream = streams.had_standing();
-        let given: Vec<Arc<Used>> = {
+        let given: Vec<Arc<UsedLink>> = {
             let mut links = self.links.used.lock();
-            let is_given = |used: &Arc<Used>| {
+            let is_given = |used: &Arc<UsedLink>| {
                 let (cell, is_child) = (&used.cell, used.cell.is_to_child());
                 cell.is_own()
                     && cell.is_pooled()
@@ -107,7 +107,7 @@ impl Session {
             streams.close();
         }
         self.leave_resources(context);
-        let links: Vec<Arc<Used>> = {
+        let links: Vec<Arc<UsedLink>> = {
             let mut links = self.links.used.lock();
             self.links.has_ended.store(true, Ordering::Relaxed);
             std::mem::take(&mut *links).into_values().collect()

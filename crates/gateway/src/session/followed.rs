@@ -8,7 +8,7 @@ use std::sync::Arc;
 use engine::Fault;
 use engine::catalogue::{UpstreamId, uri_of_server};
 use parking_lot::{Mutex, MutexGuard};
-use upstream::subscriptions::Listening;
+use upstream::subscriptions::ListenerGuard;
 use upstream::{Server, Upstream};
 
 /// A resource that a session listens to.
@@ -44,7 +44,7 @@ pub(crate) enum Subscribed {
     /// The upstream has accepted the subscription within the session.
     Taken,
     /// An upstream without sessions has accepted the subscription; holding this value keeps the subscription open.
-    Kept(#[expect(dead_code, reason = "held until the client stops listening")] Listening),
+    Kept(#[expect(dead_code, reason = "held until the client stops listening")] ListenerGuard),
 }
 
 /// All subscriptions of one session's client, by URI, and the URIs whose servers are not known yet.

@@ -23,7 +23,7 @@ use super::session::Session;
 pub(crate) struct SessionLinks {
     /// The owner of messages that servers send about the session's calls.
     pub(crate) attribution: Owner,
-    pub(super) used: Mutex<BTreeMap<UpstreamId, Arc<Used>>>,
+    pub(super) used: Mutex<BTreeMap<UpstreamId, Arc<UsedLink>>>,
     /// True once the session has ended; it is set while `used` is locked, and never cleared.
     pub(super) has_ended: AtomicBool,
 }
@@ -35,21 +35,21 @@ impl Default for SessionLinks {
 }
 
 /// A link that a session uses.
-pub(crate) struct Used {
+pub(crate) struct UsedLink {
     pub(crate) cell: Arc<LinkCell>,
     /// The tenancy of the link that the session has joined. A link with a new tenancy must first receive the
     /// session's state.
     pub(crate) joined: AtomicU64,
 }
 
-impl Used {
+impl UsedLink {
     /// Returns true if the link belongs to this session alone, although a shared link is sufficient by now.
     fn needs_not_be_own(&self, upstream: &Upstream) -> bool {
         self.cell.is_own() && upstream.server.spec.affinity != Affinity::Session && !upstream.server.may_ask()
     }
 }
 
-impl Used {
+impl UsedLink {
     /// Returns true if the session can continue over the shared link when no other link is available, because
     /// servers can ask its client only for the client's roots.
     fn can_do_without(&self, session: &Session, upstream: &Upstream) -> bool {
@@ -65,7 +65,7 @@ impl Session {
         self.used_link(upstream).cell.clone()
     }
 
-    fn used_link(self: &Arc<Self>, upstream: &Arc<Upstream>) -> Arc<Used> {
+    fn used_link(self: &Arc<Self>, upstream: &Arc<Upstream>) -> Arc<UsedLink> {
         let mut links = self.links.used.lock();
         // The server may have become a per-caller server by now.
         if links.get(&upstream.server.spec.id).is_some_and(|used| !used.cell.is_to(&upstream.server)) {
@@ -88,14 +88,14 @@ impl Session {
             if own && self.links.has_ended.load(Ordering::Relaxed) {
                 cell.retire();
             }
-            Arc::new(Used { cell, joined: AtomicU64::new(0) })
+            Arc::new(UsedLink { cell, joined: AtomicU64::new(0) })
         });
         used.clone()
     }
 
     /// Switches to the shared link.
-    async fn share_link(&self, egress: &Egress, upstream: &Arc<Upstream>) -> Arc<Used> {
-        let used = Arc::new(Used { cell: upstream.shared_link(self.era()), joined: AtomicU64::new(0) });
+    async fn share_link(&self, egress: &Egress, upstream: &Arc<Upstream>) -> Arc<UsedLink> {
+        let used = Arc::new(UsedLink { cell: upstream.shared_link(self.era()), joined: AtomicU64::new(0) });
         let old = self.links.used.lock().insert(upstream.server.spec.id, used.clone());
         if let Some(old) = old.filter(|old| old.cell.is_own()) {
             old.cell.retire();

@@ -37,7 +37,7 @@ pub(crate) enum StreamFault {
     #[error("the events after this Last-Event-ID are no longer kept; send the request again")]
     Gap,
     #[error(
-        "the answer was lost with the gateway that received it, which has ended; the request may have been executed"
+        "the gateway that received the answer has ended, so the answer is lost; the request may have been executed"
     )]
     Lost,
 }

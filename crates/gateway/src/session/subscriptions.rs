@@ -44,24 +44,24 @@ pub struct Change {
 }
 
 /// The outcome of a requested change.
-pub(crate) enum Changing {
+pub(crate) enum ChangeOutcome {
     /// The change is made.
     Done,
     /// The change depends on the reply of an upstream without sessions.
-    Wait(Subscribing),
+    Wait(PendingSubscription),
     /// The upstream has to be asked, within the session.
     Ask(Change),
 }
 
 /// A subscription that an upstream without sessions has not accepted yet.
-pub struct Subscribing {
+pub struct PendingSubscription {
     session: Arc<Session>,
     listener: ListenerHandle,
     uri: String,
     patience: Duration,
 }
 
-impl Subscribing {
+impl PendingSubscription {
     /// Waits for the upstream, and returns the answer to the request with this id: its status and message.
     pub async fn answer(self, id: &Id) -> (u16, Bytes) {
         let settled = tokio::time::timeout(self.patience, self.listener.settled()).await;
@@ -88,23 +88,23 @@ impl Session {
         context: &Arc<SessionContext>,
         asked: Subscription,
         (upstream, server, declares): (&Arc<Upstream>, &Era, bool),
-    ) -> Result<Changing, Fault> {
+    ) -> Result<ChangeOutcome, Fault> {
         let limits = &context.egress.snapshot().limits;
         if !asked.on {
             let listened = self.interests.subscriptions.remove(&asked.uri);
             context.state.note_change(self);
             upstream.topics.note_change();
             if !server.has_sessions() {
-                return Ok(Changing::Done);
+                return Ok(ChangeOutcome::Done);
             }
             let cell = self.cell(upstream);
             if !cell.is_own()
                 && (!listened
                     || context.state.sessions.listens(self, (upstream.server.spec.id, &cell), &asked.own))
             {
-                return Ok(Changing::Done);
+                return Ok(ChangeOutcome::Done);
             }
-            return Ok(Changing::Ask(Change { asked, upstream: upstream.clone(), is_new: false }));
+            return Ok(ChangeOutcome::Ask(Change { asked, upstream: upstream.clone(), is_new: false }));
         }
         if !server.has_sessions() && !declares {
             let why =
@@ -114,7 +114,7 @@ impl Session {
         let uris = (&*asked.uri, &*asked.own);
         let is_new = self.interests.subscriptions.insert(uris, upstream, limits.subscriptions_per_session)?;
         if server.has_sessions() {
-            return Ok(Changing::Ask(Change { asked, upstream: upstream.clone(), is_new }));
+            return Ok(ChangeOutcome::Ask(Change { asked, upstream: upstream.clone(), is_new }));
         }
         let listener = Listener::by_session((upstream.server.spec.id, asked.own), weak_user(self));
         let listening = upstream.listen(&context.egress, listener);
@@ -124,7 +124,12 @@ impl Session {
         }
         context.state.note_change(self);
         let patience = PATIENCE.min(limits.connect_timeout);
-        Ok(Changing::Wait(Subscribing { session: self.clone(), listener, uri: asked.uri, patience }))
+        Ok(ChangeOutcome::Wait(PendingSubscription {
+            session: self.clone(),
+            listener,
+            uri: asked.uri,
+            patience,
+        }))
     }
 
     /// Keeps or reverts a change, depending on the upstream's reply.

@@ -35,7 +35,7 @@ pub(crate) trait ViewObserver: Send + Sync {
     fn sees(&self, view: &ViewCell) -> bool;
 }
 
-/// The error if no view is known in which the caller sees tools.
+/// The error for a caller who sees tools in none of the known views.
 pub(crate) struct NoKnownView;
 
 /// The state that all threads share.

@@ -2,8 +2,8 @@
 //! nothing that only a web page needs. BuddyBoss and both versions of BuddyPress's API name some members
 //! differently. This module must not know any tool.
 
-use crate::rest::From::{Count, Each, Excerpt, First};
-use crate::rest::{From, Pick, Shape, pick};
+use crate::rest::MemberSource::{Count, Each, Excerpt, First};
+use crate::rest::{MemberSource, Shape, ShownMember, pick};
 
 /// A member that has the same name in the answer and in the entry.
 macro_rules! same {
@@ -17,17 +17,17 @@ macro_rules! entries {
     };
 }
 
-const fn new(name: &'static str, from: From) -> Pick {
-    Pick { name, from }
+const fn new(name: &'static str, from: MemberSource) -> ShownMember {
+    ShownMember { name, from }
 }
 
-const LOGIN: From = First(&["/user_login", "/mention_name"]);
+const LOGIN: MemberSource = First(&["/user_login", "/mention_name"]);
 /// The date of the last activity. BuddyPress sends a date and also a phrase for it.
-const LAST_ACTIVITY: From = First(&["/last_activity/date", "/last_activity"]);
-const FRIENDSHIP: From = First(&["/friendship_status_slug", "/friendship_status"]);
-const TITLE: From = Excerpt(&["/title/raw", "/title/rendered", "/title"]);
-const DESCRIPTION: From = Excerpt(&["/description/raw", "/description/rendered", "/description"]);
-const POSTED: From = Excerpt(&["/short_content", "/content/raw", "/content/rendered"]);
+const LAST_ACTIVITY: MemberSource = First(&["/last_activity/date", "/last_activity"]);
+const FRIENDSHIP: MemberSource = First(&["/friendship_status_slug", "/friendship_status"]);
+const TITLE: MemberSource = Excerpt(&["/title/raw", "/title/rendered", "/title"]);
+const DESCRIPTION: MemberSource = Excerpt(&["/description/raw", "/description/rendered", "/description"]);
+const POSTED: MemberSource = Excerpt(&["/short_content", "/content/raw", "/content/rendered"]);
 
 pub(super) const MEMBERS: Shape = entries!("members": "id" "name" "link" "member_types";
     "username" = LOGIN, "last_activity" = LAST_ACTIVITY, "friendship" = FRIENDSHIP);

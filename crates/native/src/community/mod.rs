@@ -19,7 +19,7 @@ mod tests;
 use serde_json::Value;
 
 use crate::hints;
-use crate::rest::{ApiProbe, Bind, Field, Missing, Step, VisitorCheck, VisitorQuestion, fixed};
+use crate::rest::{ApiProbe, Bind, Field, MissingValue, Step, VisitorCheck, VisitorQuestion, fixed};
 use crate::tools::{Condition, Literal};
 
 /// The request that is sent to a site after the site has reported that a route is missing: the request's base and
@@ -80,7 +80,11 @@ fn is_refused(status: u16, _answer: &Value) -> Option<bool> {
 /// Binds the caller's account to the value `name`. If a request with an Application Password does not name the
 /// account, BuddyBoss and BuddyPress treat some callers as visitors.
 const fn caller(name: &'static str) -> Bind {
-    Bind { name, at: "/id", missing: Missing::CallFailure("the site does not return the ID of this account") }
+    Bind {
+        name,
+        at: "/id",
+        missing: MissingValue::CallFailure("the site does not return the ID of this account"),
+    }
 }
 
 /// The parameter that requests only the ID.
@@ -102,8 +106,8 @@ use caller_unless_given;
 /// The roles of a new member of a group, from the answer to joining. The first version of BuddyPress's API wraps the answer
 /// in a list.
 const ROLES: &[Bind] = &[
-    Bind { name: "is_mod", at: "/is_mod|/0/is_mod", missing: Missing::Nothing },
-    Bind { name: "is_admin", at: "/is_admin|/0/is_admin", missing: Missing::Nothing },
+    Bind { name: "is_mod", at: "/is_mod|/0/is_mod", missing: MissingValue::Nothing },
+    Bind { name: "is_admin", at: "/is_admin|/0/is_admin", missing: MissingValue::Nothing },
 ];
 
 /// The requested role, if the member does not have it yet. Assigning a role again fails, because the site's

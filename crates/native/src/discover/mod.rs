@@ -16,7 +16,7 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
-use crate::rest::{Bind, CallerRequest, Missing, Shape, Step, StepCondition, delete, get, post, value};
+use crate::rest::{Bind, CallerRequest, MissingValue, Shape, Step, StepCondition, delete, get, post, value};
 use crate::site::SiteSettings;
 use crate::tools::{
     CallFailure, Condition, Effect, Form, ToolArgument, ToolFinder, ToolRow, Values, any, int, object, text,
@@ -106,10 +106,10 @@ pub(crate) const ABILITIES: ToolFinder = abilities::FOUND;
 
 /// The annotations of an ability, which determine its method.
 const SAID: &[Bind] = &[
-    Bind { name: "readonly", at: "/meta/annotations/readonly", missing: Missing::Nothing },
-    Bind { name: "destructive", at: "/meta/annotations/destructive", missing: Missing::Nothing },
-    Bind { name: "idempotent", at: "/meta/annotations/idempotent", missing: Missing::Nothing },
-    Bind { name: "schema", at: "/input_schema/type", missing: Missing::Nothing },
+    Bind { name: "readonly", at: "/meta/annotations/readonly", missing: MissingValue::Nothing },
+    Bind { name: "destructive", at: "/meta/annotations/destructive", missing: MissingValue::Nothing },
+    Bind { name: "idempotent", at: "/meta/annotations/idempotent", missing: MissingValue::Nothing },
+    Bind { name: "schema", at: "/input_schema/type", missing: MissingValue::Nothing },
 ];
 
 /// The steps of a run: look the ability up, determine the method that the site requires for it, send the request.

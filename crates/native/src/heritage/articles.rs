@@ -1,4 +1,4 @@
-//! Articles of encyclopaedias as text.
+//! Articles of encyclopedias as text.
 
 use std::fmt::Write as _;
 

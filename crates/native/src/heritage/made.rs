@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::tools::{CallFailure, Values};
 
-type Made = Result<Option<Value>, CallFailure>;
+type ComputedValue = Result<Option<Value>, CallFailure>;
 
 /// The length of one degree of latitude, in meters.
 const DEGREE: f64 = 111_320.0;
@@ -21,20 +21,20 @@ fn point(values: &Values) -> Result<(f64, f64), CallFailure> {
 }
 
 /// The point that a call gives, in Wikipedia's format.
-pub(super) fn wikipedia_point(values: &Values) -> Made {
+pub(super) fn wikipedia_point(values: &Values) -> ComputedValue {
     let (latitude, longitude) = point(values)?;
     Ok(Some(Value::from(format!("{latitude}|{longitude}"))))
 }
 
 /// The point that a call gives, in the map server's format.
-pub(super) fn arcgis_point(values: &Values) -> Made {
+pub(super) fn arcgis_point(values: &Values) -> ComputedValue {
     let (latitude, longitude) = point(values)?;
     Ok(Some(Value::from(json!({"x": longitude, "y": latitude}).to_string())))
 }
 
 /// A bounding box around the point that a call gives.
 #[expect(clippy::cast_precision_loss, reason = "a radius has few digits")]
-pub(super) fn surrounding_box(values: &Values) -> Made {
+pub(super) fn surrounding_box(values: &Values) -> ComputedValue {
     let (latitude, longitude) = point(values)?;
     let radius = values.int("radius").unwrap_or_default() as f64;
     let height = radius / DEGREE;
@@ -70,13 +70,13 @@ fn corners(values: &Values) -> Result<Option<[f64; 4]>, CallFailure> {
 }
 
 /// The bounding box that a call gives, in OGC's format.
-pub(super) fn ogc_box(values: &Values) -> Made {
+pub(super) fn ogc_box(values: &Values) -> ComputedValue {
     let text = |corners: [f64; 4]| Value::from(corners.map(|corner| corner.to_string()).join(","));
     Ok(corners(values)?.map(text))
 }
 
 /// The bounding box that a call gives, in the map server's format.
-pub(super) fn arcgis_box(values: &Values) -> Made {
+pub(super) fn arcgis_box(values: &Values) -> ComputedValue {
     Ok(corners(values)?.map(|[west, south, east, north]| {
         Value::from(json!({"xmin": west, "ymin": south, "xmax": east, "ymax": north}).to_string())
     }))
@@ -112,7 +112,7 @@ const LONGEST: usize = 200;
 ///
 /// Quotes in the text are doubled, so the text cannot close the literal in any dialect of CQL2. A backslash becomes the wildcard for one
 /// character, because some grammars read it as the beginning of an escaped quote.
-pub(super) fn filter(values: &Values) -> Made {
+pub(super) fn filter(values: &Values) -> ComputedValue {
     let query = values.text("query").trim();
     if query.chars().count() > LONGEST {
         let words = format!("the argument \"query\" must not be longer than {LONGEST} characters");
@@ -138,7 +138,7 @@ pub(super) fn filter(values: &Values) -> Made {
 
 /// The condition of a query, which the caller writes in SQL: one condition, without a second statement, a comment or an open
 /// quote.
-pub(super) fn condition(values: &Values) -> Made {
+pub(super) fn condition(values: &Values) -> ComputedValue {
     let text = values.text("where").trim();
     let mut outside = String::new();
     for (at, part) in text.split('\'').enumerate() {

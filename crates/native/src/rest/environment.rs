@@ -14,8 +14,8 @@ use super::open;
 use super::paged::paged;
 use super::place::{RequestTarget, RequestTargets};
 use super::plugin_fields;
-use super::request::Making;
-use super::shape::{AnswerStyle, CallAnswer, Manner, Shape, Totals};
+use super::request::RequestParts;
+use super::shape::{AnswerStyle, CallAnswer, Presentation, Shape, Totals};
 use super::step::{CallerRequest, RestRequest, Step};
 use super::steps::StepsOutcome;
 use super::stored::{self, ComparedValues};
@@ -156,7 +156,7 @@ impl RestEnvironment {
             return Err(CallFailure::new(Condition::UpstreamError, words));
         }
         let totals = run.totals;
-        let manner = Manner { answers: self.answers, full, fields: &wanted, totals, content };
+        let manner = Presentation { answers: self.answers, full, fields: &wanted, totals, content };
         let answered = if compared.is_empty() { Value::Null } else { last.clone() };
         let shown = shape.shown(last, &run.values, manner).with_stored(&compared, &answered);
         Ok(CallAnswer { entries: totals.entries, ..shown.with_members(run.previous) })
@@ -247,7 +247,7 @@ impl Run<'_> {
         ask: &RestRequest,
         place: RequestTarget,
     ) -> Result<HttpRequest, CallFailure> {
-        let making = Making {
+        let making = RequestParts {
             arguments: self.arguments,
             values: &self.values,
             mapped: self.mapped,

@@ -23,7 +23,7 @@ const HOPS: usize = 3;
 const SMALL: usize = 256 << 10;
 
 /// The beginning of a file.
-struct Beginning {
+struct FileBeginning {
     first: Bytes,
     /// True if `first` is the whole file.
     is_whole: bool,
@@ -99,7 +99,7 @@ impl RestEnvironment {
         }
         let is_long = length.is_some_and(|length| length > SMALL as u64);
         let enough = if is_long { GUESSED } else { SMALL };
-        let Beginning { first, is_whole } =
+        let FileBeginning { first, is_whole } =
             beginning(&mut *response.body, enough).await.map_err(|fault| unfetched(&fault))?;
         if first.is_empty() {
             return Err(unserved(response.status));
@@ -126,15 +126,15 @@ impl RestEnvironment {
 }
 
 /// Reads a body until more than `enough` bytes have arrived, or to its end.
-async fn beginning(body: &mut dyn ArrivingBody, enough: usize) -> Result<Beginning, HttpFault> {
+async fn beginning(body: &mut dyn ArrivingBody, enough: usize) -> Result<FileBeginning, HttpFault> {
     let mut first = Vec::new();
     while first.len() <= enough {
         let Some(piece) = poll_fn(|cx| body.poll_piece(cx)).await else {
-            return Ok(Beginning { first: first.into(), is_whole: true });
+            return Ok(FileBeginning { first: first.into(), is_whole: true });
         };
         first.extend_from_slice(&piece?);
     }
-    Ok(Beginning { first: first.into(), is_whole: false })
+    Ok(FileBeginning { first: first.into(), is_whole: false })
 }
 
 fn unserved(status: u16) -> CallFailure {

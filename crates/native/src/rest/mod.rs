@@ -91,10 +91,10 @@ pub(crate) use encode::decoded;
 pub(crate) use environment::{ADDRESS_NOT_ALLOWED, FIELDS, FULL, RequestLimits, RestEnvironment};
 pub(crate) use file::FileFrom;
 pub(crate) use known::AcceptedCredentials;
-pub(crate) use offered::Offered;
+pub(crate) use offered::ReportedNamespaces;
 pub(crate) use open::is_listed;
 pub(crate) use permalinks::PlainSites;
-pub(crate) use pick::{From, Pick, pick};
+pub(crate) use pick::{MemberSource, ShownMember, pick};
 pub(crate) use place::{ApiProbe, EntryCheck, Reference, RequestTarget, RequestTargets};
 pub(crate) use previous::{CONTENT_NAMES, PreviousContents, PreviousNames, VALUE_NAMES};
 pub(crate) use restored::{DRY_RUN, NOT_KEPT};
@@ -103,9 +103,9 @@ pub use shape::AnswerStyle;
 pub(crate) use shape::{CallAnswer, Shape, told};
 pub(crate) use source::{ALLOW_MARKUP_LOSS, RENDERED};
 pub(crate) use step::{
-    Bind, CallerRequest, Check, EDITING, Encoding, FalseFailure, Field, FieldSource, Keeping, KeptValues,
-    Missing, RestRequest, Restoring, Step, StepCondition, content, delete, edit, editable, fixed, get, patch,
-    post, purge, put, query, seldom_paged, unpaged, value,
+    Bind, CallerRequest, Check, EDITING, Encoding, FalseFailure, Field, FieldSource, KeptState, KeptValues,
+    MissingValue, RestRequest, Restoring, Step, StepCondition, content, delete, edit, editable, fixed, get,
+    patch, post, purge, put, query, seldom_paged, unpaged, value,
 };
 pub(crate) use stored::{NOT_STORED, STORED, may_tell};
 pub(crate) use unread::{UnreadableKind, json};

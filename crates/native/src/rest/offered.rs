@@ -13,7 +13,7 @@ const MOST: usize = 4096;
 
 /// The namespaces that sites reported, by the URL of the report.
 #[derive(Default)]
-pub(crate) struct Offered(Mutex<HashMap<String, SiteReport>>);
+pub(crate) struct ReportedNamespaces(Mutex<HashMap<String, SiteReport>>);
 
 #[derive(Clone)]
 struct SiteReport {
@@ -23,7 +23,7 @@ struct SiteReport {
 
 pub(super) type Namespaces = Arc<[String]>;
 
-impl Offered {
+impl ReportedNamespaces {
     /// The site's report, unless it is older than `age`.
     pub(super) fn get(&self, site: &str, now: Duration, age: Duration) -> Option<Namespaces> {
         let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn what_sites_say_is_kept_for_a_time_and_for_so_many() {
-        let offered = Offered::default();
+        let offered = ReportedNamespaces::default();
         let (then, names) = (Duration::from_secs(7), Namespaces::from(["a/v1".to_owned()]));
         offered.put("one", then, names.clone());
         let known = |site: &str, now| offered.get(site, now, COUNTS).is_some();

@@ -13,16 +13,16 @@ const EXCERPT_BYTES: usize = 200;
 
 /// A member of a shown answer.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pick {
+pub(crate) struct ShownMember {
     /// The member's name in the shown answer.
     pub(crate) name: &'static str,
     /// The source of the member's value. A missing value is left out.
-    pub(crate) from: From,
+    pub(crate) from: MemberSource,
 }
 
 /// The sources of a member.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum From {
+pub(crate) enum MemberSource {
     /// The answer, at this JSON Pointer (RFC 6901).
     At(&'static str),
     /// The answer, at the first of these pointers that exists.
@@ -32,55 +32,62 @@ pub(crate) enum From {
     /// A value of the call.
     Value(&'static str),
     /// A nested object, if the answer has something at this pointer.
-    Object(&'static str, &'static [Pick]),
+    Object(&'static str, &'static [ShownMember]),
     /// This literal from the row.
     Fixed(Literal),
     /// The first non-empty text at these pointers, as plain text truncated to [`EXCERPT`] characters and [`EXCERPT_BYTES`] bytes.
     Excerpt(&'static [&'static str]),
     /// These members of the elements at this pointer, for at most this many elements. The elements are those of a
     /// list, or of an object with elements by name.
-    Each(&'static str, &'static [Pick], usize),
+    Each(&'static str, &'static [ShownMember], usize),
     /// The number of elements at this pointer.
     Count(&'static str),
 }
 
 /// A member with its name and its pointer into the answer.
-pub(crate) const fn pick(name: &'static str, at: &'static str) -> Pick {
-    Pick { name, from: From::At(at) }
+pub(crate) const fn pick(name: &'static str, at: &'static str) -> ShownMember {
+    ShownMember { name, from: MemberSource::At(at) }
 }
 
 /// Adds the paths that these members need to `paths`.
-pub(super) fn gather(picks: &[Pick], before: &str, paths: &mut Vec<String>) {
+pub(super) fn gather(picks: &[ShownMember], before: &str, paths: &mut Vec<String>) {
     let path = |at: &str| format!("{before}{at}").trim_start_matches('/').replace('/', ".");
     for pick in picks {
         match pick.from {
-            From::First(places) | From::Excerpt(places) => paths.extend(places.iter().map(|at| path(at))),
-            From::At(at) | From::Or(at, _) | From::Each(at, ..) | From::Count(at) => paths.push(path(at)),
-            From::Object(at, picks) => gather(picks, &format!("{before}{at}"), paths),
-            From::Value(_) | From::Fixed(_) => {}
+            MemberSource::First(places) | MemberSource::Excerpt(places) => {
+                paths.extend(places.iter().map(|at| path(at)))
+            }
+            MemberSource::At(at)
+            | MemberSource::Or(at, _)
+            | MemberSource::Each(at, ..)
+            | MemberSource::Count(at) => paths.push(path(at)),
+            MemberSource::Object(at, picks) => gather(picks, &format!("{before}{at}"), paths),
+            MemberSource::Value(_) | MemberSource::Fixed(_) => {}
         }
     }
 }
 
 /// These members of an answer, in their order.
-pub(super) fn picked(answer: &Value, values: &Values, picks: &[Pick]) -> Value {
+pub(super) fn picked(answer: &Value, values: &Values, picks: &[ShownMember]) -> Value {
     let mut out = Map::new();
     for pick in picks {
         let found = match pick.from {
-            From::At(at) => answer.pointer(at).cloned(),
-            From::First(places) => places.iter().find_map(|at| answer.pointer(at)).cloned(),
-            From::Or(at, literal) => Some(answer.pointer(at).cloned().unwrap_or_else(|| literal.value())),
-            From::Value(name) => values.get(name).cloned(),
-            From::Object(at, picks) => answer.pointer(at).map(|inner| picked(inner, values, picks)),
-            From::Fixed(literal) => Some(literal.value()),
-            From::Excerpt(places) => {
+            MemberSource::At(at) => answer.pointer(at).cloned(),
+            MemberSource::First(places) => places.iter().find_map(|at| answer.pointer(at)).cloned(),
+            MemberSource::Or(at, literal) => {
+                Some(answer.pointer(at).cloned().unwrap_or_else(|| literal.value()))
+            }
+            MemberSource::Value(name) => values.get(name).cloned(),
+            MemberSource::Object(at, picks) => answer.pointer(at).map(|inner| picked(inner, values, picks)),
+            MemberSource::Fixed(literal) => Some(literal.value()),
+            MemberSource::Excerpt(places) => {
                 places.iter().find_map(|at| excerpt(answer.pointer(at)?)).map(Value::from)
             }
-            From::Each(at, picks, most) => {
+            MemberSource::Each(at, picks, most) => {
                 let elements = answer.pointer(at).map(|all| elements(all).into_iter().take(most));
                 elements.map(|some| some.map(|element| picked(element, values, picks)).collect())
             }
-            From::Count(at) => answer.pointer(at).map(|all| Value::from(elements(all).len())),
+            MemberSource::Count(at) => answer.pointer(at).map(|all| Value::from(elements(all).len())),
         };
         if let Some(found) = found {
             out.insert(pick.name.to_owned(), found);
@@ -177,15 +184,15 @@ mod tests {
 
     #[test]
     fn elements_are_counted_and_limited() {
-        const NAME: &[Pick] = &[pick("name", "/name")];
+        const NAME: &[ShownMember] = &[pick("name", "/name")];
         let answer =
             json!({"list": [{"name": "a"}, {"name": "b"}], "map": {"1": {"name": "c"}}, "text": "<b>x</b>"});
         let picks = [
-            Pick { name: "first", from: From::Each("/list", NAME, 1) },
-            Pick { name: "map", from: From::Each("/map", NAME, 5) },
-            Pick { name: "none", from: From::Each("/none", NAME, 5) },
-            Pick { name: "count", from: From::Count("/list") },
-            Pick { name: "text", from: From::Excerpt(&["/missing", "/text"]) },
+            ShownMember { name: "first", from: MemberSource::Each("/list", NAME, 1) },
+            ShownMember { name: "map", from: MemberSource::Each("/map", NAME, 5) },
+            ShownMember { name: "none", from: MemberSource::Each("/none", NAME, 5) },
+            ShownMember { name: "count", from: MemberSource::Count("/list") },
+            ShownMember { name: "text", from: MemberSource::Excerpt(&["/missing", "/text"]) },
         ];
         let shown = json!({"first": [{"name": "a"}], "map": [{"name": "c"}], "count": 2, "text": "x"});
         assert_eq!(picked(&answer, &Values::default(), &picks), shown);

@@ -5,7 +5,7 @@ use secrecy::SecretString;
 use serde_json::Value;
 
 use super::known::AcceptedCredentials;
-use super::offered::Offered;
+use super::offered::ReportedNamespaces;
 use super::permalinks::PlainSites;
 use super::previous::PreviousContents;
 use super::unread::UnreadableKind;
@@ -111,11 +111,11 @@ pub(crate) trait RequestTargets: Send + Sync {
     }
 
     /// The record of reported namespaces, if targets are asked for them.
-    fn offered(&self) -> Option<&Offered> {
+    fn offered(&self) -> Option<&ReportedNamespaces> {
         None
     }
 
-    /// The new address of a URL of `base` at a target with these namespaces, if the address differs.
+    /// The address to which a URL of `base` has moved at a target with these namespaces; `None` if the URL has not moved.
     fn moved(&self, _base: &str, _namespaces: &[String], _url: &str) -> Option<String> {
         None
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::step::Keeping;
+use super::step::KeptState;
 use crate::tools::ToolArgument;
 
 /// The time for which content is kept.
@@ -75,7 +75,7 @@ pub(super) struct PreviousContent {
     /// The values as the text of an object that a change can send.
     pub(super) values: String,
     /// The arguments of the tool that replaced them, and its rule for keeping values.
-    pub(super) form: (&'static [ToolArgument], Keeping),
+    pub(super) form: (&'static [ToolArgument], KeptState),
     /// The time of the change.
     pub(super) at: Duration,
 }
@@ -158,7 +158,7 @@ mod tests {
             account: [account; 32],
             url: "u".to_owned(),
             values: "x".repeat(length),
-            form: (&[], Keeping::Content),
+            form: (&[], KeptState::Content),
             at,
         }
     }

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::step::Keeping;
+use super::step::KeptState;
 use crate::arguments::argument::ArgumentType;
 use crate::tools::ToolArgument;
 
@@ -19,7 +19,7 @@ pub(super) struct ReplacedValues {
     pub(super) lost: Vec<String>,
 }
 
-impl Keeping {
+impl KeptState {
     /// The values of the item that are replaced if these values are sent with these arguments.
     pub(super) fn replaced(
         &self,
@@ -137,7 +137,7 @@ mod tests {
     use crate::rest::KeptValues;
     use crate::tools::{flag, int, objects, text};
 
-    const KEPT: Keeping = Keeping::Values(KeptValues {
+    const KEPT: KeptState = KeptState::Values(KeptValues {
         together: &[],
         except: &["line_items"],
         never_empty: &["email"],

@@ -21,7 +21,7 @@ pub(super) const AGENT: (&str, Cow<'static, str>) =
     ("user-agent", Cow::Borrowed(concat!("dragoman/", env!("CARGO_PKG_VERSION"))));
 
 /// The parts of a request other than its step.
-pub(super) struct Making<'a> {
+pub(super) struct RequestParts<'a> {
     pub(super) arguments: &'static [ToolArgument],
     pub(super) values: &'a Values,
     pub(super) mapped: Option<&'a Mapped>,
@@ -37,7 +37,7 @@ enum RequestMember {
     Secret(secrecy::SecretString),
 }
 
-impl Making<'_> {
+impl RequestParts<'_> {
     /// Builds the request that `ask` describes, for `place`. The caller of this function sets the request's limits.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use super::environment::Run;
 use super::previous::{PreviousContent, id_of};
 use super::replaced::ReplacedValues;
 use super::request::AGENT;
-use super::step::{Check, Keeping, Restoring};
+use super::step::{Check, KeptState, Restoring};
 use super::stored_content::{self, CONTENT};
 use crate::port::{HttpRequest, Verb};
 use crate::tools::{CallFailure, Condition, ToolArgument, flag};
@@ -33,8 +33,8 @@ impl Run<'_> {
         let rows = self.arguments.iter().filter(|row| row.sent && !in_path(row));
         let given = rows.filter_map(|row| Some((row.called.unwrap_or(row.name), self.values.get(row.name)?)));
         match check.keeping {
-            Keeping::Content => given.filter(|(name, _)| *name == CONTENT).map(own).collect(),
-            Keeping::Values(kept) => {
+            KeptState::Content => given.filter(|(name, _)| *name == CONTENT).map(own).collect(),
+            KeptState::Values(kept) => {
                 let mut sent: Map<String, Value> = given.map(own).collect();
                 if kept.together.iter().any(|row| sent.contains_key(row.name)) {
                     for row in kept.together {
@@ -69,7 +69,7 @@ impl Run<'_> {
     fn keep_values(
         &mut self,
         (account, url): ([u8; 32], &str),
-        form: (&'static [ToolArgument], Keeping),
+        form: (&'static [ToolArgument], KeptState),
         sent: &Map<String, Value>,
         current: &Value,
     ) {
@@ -90,7 +90,7 @@ impl Run<'_> {
                 lost.extend(names);
             }
         }
-        if matches!(form.1, Keeping::Values(_)) && !lost.is_empty() {
+        if matches!(form.1, KeptState::Values(_)) && !lost.is_empty() {
             self.previous.insert(NOT_KEPT.to_owned(), Value::from(lost));
         }
     }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::brief::brief;
 use super::content_format::ContentFormat;
 use super::normalize::{as_object, lean, normalized};
-use super::pick::{Pick, gather, head, only, picked};
+use super::pick::{ShownMember, gather, head, only, picked};
 use super::plain_text::plain;
 use super::plugin_fields::plugin_fields;
 use super::stored::{self, ComparedValues};
@@ -31,9 +31,9 @@ pub(crate) enum Shape {
     /// The whole answer.
     Whole,
     /// These members of the answer.
-    Picked(&'static [Pick]),
+    Picked(&'static [ShownMember]),
     /// A list: the number of entries and, under this name, these members of each entry.
-    Listed(&'static str, &'static [Pick]),
+    Listed(&'static str, &'static [ShownMember]),
     /// These members of the answer, each given as a path with dots. `|` separates alternative names; the first one
     /// that exists is used. A member is shown under the first name of its path.
     One(&'static str),
@@ -43,7 +43,7 @@ pub(crate) enum Shape {
     Map(&'static str, &'static str),
     /// A list that compact answers show with short entries: the number of entries and, under this name, these
     /// members of each entry. Other styles show the whole answer.
-    Rows(&'static str, &'static [Pick]),
+    Rows(&'static str, &'static [ShownMember]),
     /// Text that this function makes from the answer.
     Told(fn(&Value, &Values) -> String),
     /// JSON that this function makes from the answer.
@@ -136,7 +136,7 @@ impl CallAnswer {
 
 /// The presentation of one call's answer.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Manner<'a> {
+pub(crate) struct Presentation<'a> {
     /// The style that is configured for the answers of this server.
     pub(crate) answers: AnswerStyle,
     /// Shows the whole answer to this call.
@@ -151,7 +151,7 @@ pub(crate) struct Manner<'a> {
 
 impl Shape {
     /// The result of a call.
-    pub(crate) fn shown(&self, answer: Value, values: &Values, manner: Manner<'_>) -> CallAnswer {
+    pub(crate) fn shown(&self, answer: Value, values: &Values, manner: Presentation<'_>) -> CallAnswer {
         match self {
             Self::Told(tell) => return CallAnswer::text(tell(&answer, values)),
             Self::Made(make) => return CallAnswer::object(make(&answer, values)),
@@ -174,7 +174,7 @@ impl Shape {
         }
     }
 
-    fn compact(&self, answer: Value, values: &Values, manner: Manner<'_>) -> Value {
+    fn compact(&self, answer: Value, values: &Values, manner: Presentation<'_>) -> Value {
         let answer = match self {
             Self::Rows(name, _) => unwrapped(answer, name),
             _ => answer,

@@ -111,14 +111,14 @@ pub(crate) struct Check {
     /// The arguments whose new values are judged.
     pub(crate) judged: &'static [&'static str],
     /// The part of the current state that is kept.
-    pub(crate) keeping: Keeping,
+    pub(crate) keeping: KeptState,
     /// Judges the new value of an argument; an error refuses the change and gives the reason.
     pub(crate) judge: fn(&str, &Value, &Values) -> Result<(), CallFailure>,
 }
 
 /// The part of the state before a change that is kept, so that a call can restore it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Keeping {
+pub(crate) enum KeptState {
     /// The content, if the call replaces it.
     Content,
     /// All values that the call replaces.
@@ -208,12 +208,12 @@ pub(crate) struct Bind {
     /// list. `|` separates alternatives; the first one that exists is used.
     pub(crate) at: &'static str,
     /// The consequence if the value is missing.
-    pub(crate) missing: Missing,
+    pub(crate) missing: MissingValue,
 }
 
 /// The consequences of a missing value.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Missing {
+pub(crate) enum MissingValue {
     /// The call fails with this message.
     CallFailure(&'static str),
     /// The call continues without the value.

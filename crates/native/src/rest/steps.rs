@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::content_format::ContentFormat;
 use super::environment::Run;
 use super::shape::{AnswerStyle, CallAnswer};
-use super::step::{Bind, Missing, RestRequest, Step, StepCondition};
+use super::step::{Bind, MissingValue, RestRequest, Step, StepCondition};
 use crate::tools::{CallFailure, Condition};
 
 /// The outcome of all steps: the last answer, and the form of its content.
@@ -95,11 +95,11 @@ impl Run<'_> {
         for bind in binds {
             match (found(answer, bind.at), bind.missing) {
                 (Some(value), _) => self.values.set(bind.name, value),
-                (None, Missing::Nothing) => {}
-                (None, Missing::CallFailure(words)) => {
+                (None, MissingValue::Nothing) => {}
+                (None, MissingValue::CallFailure(words)) => {
                     return Err(CallFailure::new(Condition::ToolFailed, words));
                 }
-                (None, Missing::Answer(text)) => {
+                (None, MissingValue::Answer(text)) => {
                     return Ok(Some(serde_json::from_str(text).unwrap_or_default()));
                 }
             }

@@ -5,7 +5,7 @@ use config::nearest::nearest;
 use serde_json::{Map, Value};
 
 use super::previous::CONTENT_NAMES;
-use super::step::{Keeping, Step};
+use super::step::{KeptState, Step};
 use super::stored_content::{self, CONTENT};
 use crate::tools::{Form, ToolArgument, Values};
 
@@ -49,7 +49,7 @@ fn has_told(arguments: &[ToolArgument]) -> bool {
 /// Returns true for the steps of tools that replace or restore content.
 fn is_about_content(step: &Step) -> bool {
     match step {
-        Step::Check(check) => matches!(check.keeping, Keeping::Content),
+        Step::Check(check) => matches!(check.keeping, KeptState::Content),
         Step::Restore(restoring) => restoring.argument == CONTENT_NAMES.member,
         _ => false,
     }

@@ -7,8 +7,8 @@ use super::row::{ToolAction, ToolRow};
 use crate::arguments::argument::{ToolArgument, flag, list};
 use crate::port::Verb;
 use crate::rest::{
-    ALLOW_MARKUP_LOSS, CONTENT_FORMAT, CONTENT_NAMES, CONTENT_NOTE, DRY_RUN, FIELDS, FULL, Keeping, NOT_KEPT,
-    NOT_STORED, PreviousNames, RENDERED, STORED, Shape, Step, VALUE_NAMES, may_tell,
+    ALLOW_MARKUP_LOSS, CONTENT_FORMAT, CONTENT_NAMES, CONTENT_NOTE, DRY_RUN, FIELDS, FULL, KeptState,
+    NOT_KEPT, NOT_STORED, PreviousNames, RENDERED, STORED, Shape, Step, VALUE_NAMES, may_tell,
 };
 
 /// The additional arguments of tools whose answers are shown in part. The next constant is for tools that list.
@@ -43,7 +43,7 @@ pub(super) fn more_of(tool: &ToolRow, compact: bool) -> &'static [ToolArgument] 
 /// The names under which the steps present what they replace, and true if they keep values rather than content.
 fn previous_of(steps: &[Step]) -> Option<(&'static PreviousNames, bool)> {
     let keeps_values = steps.iter().find_map(|step| match step {
-        Step::Check(check) => Some(matches!(check.keeping, Keeping::Values(_))),
+        Step::Check(check) => Some(matches!(check.keeping, KeptState::Values(_))),
         Step::Restore(restoring) => Some(restoring.argument == VALUE_NAMES.member),
         _ => None,
     })?;

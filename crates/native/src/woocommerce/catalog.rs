@@ -2,8 +2,8 @@
 
 use super::arguments::{AFTER, BEFORE, EXCLUDE, INCLUDE, ORDER, PAGE, PER_PAGE, SEARCH, id};
 use super::rows::rows;
-use crate::rest::From::Excerpt;
-use crate::rest::{Pick, Shape, pick};
+use crate::rest::MemberSource::Excerpt;
+use crate::rest::{Shape, ShownMember, pick};
 use crate::tools::{ToolArgument, ToolRow, flag, html, int, integers, text};
 
 const CATEGORIES: Shape = Shape::Rows(
@@ -14,7 +14,7 @@ const CATEGORIES: Shape = Shape::Rows(
         pick("slug", "/slug"),
         pick("parent", "/parent"),
         pick("count", "/count"),
-        Pick { name: "description", from: Excerpt(&["/description"]) },
+        ShownMember { name: "description", from: Excerpt(&["/description"]) },
     ],
 );
 const CATEGORY: Shape = Shape::One("id name slug parent description display count");
@@ -34,7 +34,7 @@ const REVIEWS: Shape = Shape::Rows(
         pick("verified", "/verified"),
         pick("reviewer", "/reviewer"),
         pick("date_created", "/date_created"),
-        Pick { name: "review", from: Excerpt(&["/review"]) },
+        ShownMember { name: "review", from: Excerpt(&["/review"]) },
     ],
 );
 const REVIEW: Shape = Shape::One(

@@ -5,8 +5,8 @@ use super::arguments::{
     SHIPPING, STATUSES, id,
 };
 use super::rows::{WRITE, rows};
-use crate::rest::From::{Count, Each, Excerpt, First};
-use crate::rest::{Pick, Shape, pick, post};
+use crate::rest::MemberSource::{Count, Each, Excerpt, First};
+use crate::rest::{Shape, ShownMember, pick, post};
 use crate::tools::{Effect, ToolArgument, ToolRow, flag, int, objects, text, titled};
 
 const ORDERS: Shape = Shape::Rows(
@@ -18,17 +18,17 @@ const ORDERS: Shape = Shape::Rows(
         pick("currency", "/currency"),
         pick("total", "/total"),
         pick("customer_id", "/customer_id"),
-        Pick { name: "customer", from: First(&["/billing/email"]) },
+        ShownMember { name: "customer", from: First(&["/billing/email"]) },
         pick("country", "/billing/country"),
         pick("payment_method", "/payment_method"),
         pick("date_created", "/date_created"),
         pick("date_paid", "/date_paid"),
-        Pick {
+        ShownMember {
             name: "items",
             from: Each("/line_items", &[pick("name", "/name"), pick("quantity", "/quantity")], 4),
         },
-        Pick { name: "item_count", from: Count("/line_items") },
-        Pick { name: "refunds", from: Count("/refunds") },
+        ShownMember { name: "item_count", from: Count("/line_items") },
+        ShownMember { name: "refunds", from: Count("/refunds") },
     ],
 );
 const ORDER_SHOWN: Shape = Shape::One(
@@ -45,7 +45,7 @@ const NOTES: Shape = Shape::Rows(
         pick("author", "/author"),
         pick("date_created", "/date_created"),
         pick("customer_note", "/customer_note"),
-        Pick { name: "note", from: Excerpt(&["/note"]) },
+        ShownMember { name: "note", from: Excerpt(&["/note"]) },
     ],
 );
 const NOTE: Shape = Shape::One("id author date_created customer_note note");
@@ -55,7 +55,7 @@ const REFUNDS: Shape = Shape::Rows(
         pick("id", "/id"),
         pick("date_created", "/date_created"),
         pick("amount", "/amount"),
-        Pick { name: "reason", from: Excerpt(&["/reason"]) },
+        ShownMember { name: "reason", from: Excerpt(&["/reason"]) },
         pick("refunded_payment", "/refunded_payment"),
     ],
 );

@@ -4,8 +4,8 @@ use super::arguments::{
     AFTER, BEFORE, BILLING, EXCLUDE, FOR_GOOD, INCLUDE, META, ORDER, PAGE, PER_PAGE, SEARCH, SHIPPING, id,
 };
 use super::rows::{WRITE, rows};
-use crate::rest::From::{Excerpt, First};
-use crate::rest::{FalseFailure, Pick, Shape, delete, pick};
+use crate::rest::MemberSource::{Excerpt, First};
+use crate::rest::{FalseFailure, Shape, ShownMember, delete, pick};
 use crate::tools::{ToolArgument, ToolRow, flag, int, integers, list, raw, text, titled};
 
 const CUSTOMERS: Shape = Shape::Rows(
@@ -17,7 +17,7 @@ const CUSTOMERS: Shape = Shape::Rows(
         pick("last_name", "/last_name"),
         pick("role", "/role"),
         pick("is_paying_customer", "/is_paying_customer"),
-        Pick { name: "country", from: First(&["/billing/country"]) },
+        ShownMember { name: "country", from: First(&["/billing/country"]) },
         pick("date_created", "/date_created"),
     ],
 );
@@ -35,7 +35,7 @@ const COUPONS: Shape = Shape::Rows(
         pick("date_expires", "/date_expires"),
         pick("usage_count", "/usage_count"),
         pick("usage_limit", "/usage_limit"),
-        Pick { name: "description", from: Excerpt(&["/description"]) },
+        ShownMember { name: "description", from: Excerpt(&["/description"]) },
     ],
 );
 const COUPON: Shape = Shape::One(

@@ -5,9 +5,9 @@ use super::arguments::{
     SEARCH, STATUS_OF_STOCK, STOCK_MEMBERS, id,
 };
 use super::rows::{KEPT, WRITE, check, rows};
-use crate::rest::From::{Count, Each, Excerpt};
+use crate::rest::MemberSource::{Count, Each, Excerpt};
 use crate::rest::{
-    EDITING, Field, KeptValues, Pick, RestRequest, Shape, Step, StepCondition, edit, fixed, get, pick,
+    EDITING, Field, KeptValues, RestRequest, Shape, ShownMember, Step, StepCondition, edit, fixed, get, pick,
 };
 use crate::tools::{
     Effect, Literal, ToolArgument, ToolRow, flag, html, int, integers, object, objects, text, titled,
@@ -26,7 +26,7 @@ const PRODUCTS: Shape = Shape::Rows(
         pick("on_sale", "/on_sale"),
         pick("stock_status", "/stock_status"),
         pick("stock_quantity", "/stock_quantity"),
-        Pick { name: "categories", from: Each("/categories", GROUP, 3) },
+        ShownMember { name: "categories", from: Each("/categories", GROUP, 3) },
         pick("permalink", "/permalink"),
     ],
 );
@@ -50,12 +50,12 @@ const PRODUCT_SUMMARY: Shape = Shape::Picked(&[
     pick("manage_stock", "/manage_stock"),
     pick("stock_quantity", "/stock_quantity"),
     pick("stock_status", "/stock_status"),
-    Pick { name: "categories", from: Each("/categories", GROUP, MOST_GROUPS) },
-    Pick { name: "tags", from: Each("/tags", GROUP, MOST_GROUPS) },
-    Pick { name: "images", from: Count("/images") },
+    ShownMember { name: "categories", from: Each("/categories", GROUP, MOST_GROUPS) },
+    ShownMember { name: "tags", from: Each("/tags", GROUP, MOST_GROUPS) },
+    ShownMember { name: "images", from: Count("/images") },
 ]);
 /// The members of a category or a tag in a product.
-const GROUP: &[Pick] = &[pick("id", "/id"), pick("name", "/name")];
+const GROUP: &[ShownMember] = &[pick("id", "/id"), pick("name", "/name")];
 /// The maximum number of categories, and of tags, in a summary.
 const MOST_GROUPS: usize = 30;
 const VARIATIONS: Shape = Shape::Rows(
@@ -69,11 +69,11 @@ const VARIATIONS: Shape = Shape::Rows(
         pick("on_sale", "/on_sale"),
         pick("stock_status", "/stock_status"),
         pick("stock_quantity", "/stock_quantity"),
-        Pick {
+        ShownMember {
             name: "attributes",
             from: Each("/attributes", &[pick("name", "/name"), pick("option", "/option")], 6),
         },
-        Pick { name: "description", from: Excerpt(&["/description"]) },
+        ShownMember { name: "description", from: Excerpt(&["/description"]) },
     ],
 );
 const VARIATION_SHOWN: Shape = Shape::One(

@@ -1,6 +1,6 @@
 //! Functions and constants for writing these tools as rows. This module must not know any tool.
 
-use crate::rest::{Check, EDITING, Keeping, KeptValues, RestRequest, Step, get};
+use crate::rest::{Check, EDITING, KeptState, KeptValues, RestRequest, Step, get};
 use crate::wordpress::keeps;
 
 use super::arguments::STOCK_MEMBERS;
@@ -52,5 +52,5 @@ pub(super) const KEPT: KeptValues =
 
 /// The check of a change to the item that this request reads.
 pub(super) const fn check(ask: RestRequest, judged: &'static [&'static str], kept: KeptValues) -> Check {
-    Check { ask: ask.alone(), judged, keeping: Keeping::Values(kept), judge: keeps }
+    Check { ask: ask.alone(), judged, keeping: KeptState::Values(kept), judge: keeps }
 }

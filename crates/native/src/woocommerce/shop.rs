@@ -2,8 +2,8 @@
 
 use super::arguments::{FIRST_DAY, LAST_DAY, ORDER, PAGE, PER_PAGE, PERIOD};
 use super::rows::{KEPT, WRITE, check, rows};
-use crate::rest::From::Excerpt;
-use crate::rest::{Pick, Shape, Step, edit, get, pick};
+use crate::rest::MemberSource::Excerpt;
+use crate::rest::{Shape, ShownMember, Step, edit, get, pick};
 use crate::tools::{Effect, ToolArgument, ToolRow, any, int, text, titled};
 
 const TOTALS: Shape = Shape::List("totals", "slug name total");
@@ -15,7 +15,7 @@ const SETTINGS: Shape = Shape::Rows(
         pick("label", "/label"),
         pick("type", "/type"),
         pick("value", "/value"),
-        Pick { name: "description", from: Excerpt(&["/description"]) },
+        ShownMember { name: "description", from: Excerpt(&["/description"]) },
     ],
 );
 const SETTING: Shape = Shape::One("id label type value default options");
@@ -27,7 +27,7 @@ const GATEWAYS: Shape = Shape::Rows(
         pick("enabled", "/enabled"),
         pick("method_title", "/method_title"),
         pick("supports", "/method_supports"),
-        Pick { name: "description", from: Excerpt(&["/description"]) },
+        ShownMember { name: "description", from: Excerpt(&["/description"]) },
     ],
 );
 const GROUP: ToolArgument =
@@ -44,7 +44,7 @@ const LISTED: &[ToolRow] = rows! {
         get "/reports/orders/totals" => TOTALS;
     "woo_get_product_totals", "Count products by type", "Returns the number of products of each type.", [];
         get "/reports/products/totals" => TOTALS;
-    "woo_get_customer_totals", "Count customers", "Returns the numbers of paying and of other customers.", [];
+    "woo_get_customer_totals", "Count customers", "Returns the number of paying customers and the number of other customers.", [];
         get "/reports/customers/totals" => TOTALS;
     "woo_get_coupon_totals", "Count coupons by kind", "Returns the number of coupons of each kind.", [];
         get "/reports/coupons/totals" => TOTALS;

@@ -8,7 +8,8 @@ use super::arguments::{
     SEARCH, SEARCH_IN, SEMANTICS, SLUG, SLUGS, TEMPLATE, id,
 };
 use crate::rest::{
-    Encoding, Field, FieldSource, FileFrom, From, Pick, Shape, Step, content, get, pick, post, value,
+    Encoding, Field, FieldSource, FileFrom, MemberSource, Shape, ShownMember, Step, content, get, pick, post,
+    value,
 };
 use crate::tools::{CallFailure, Form, ToolArgument, ToolRow, Values, flag, int, raw, text, tool};
 
@@ -40,7 +41,7 @@ macro_rules! uploaded {
     };
 }
 
-const LINE: &[Pick] = &[
+const LINE: &[ShownMember] = &[
     pick("id", "/id"),
     pick("title", "/title/rendered"),
     pick("link", "/link"),
@@ -50,19 +51,19 @@ const LINE: &[Pick] = &[
     pick("alt_text", "/alt_text"),
 ];
 
-const WHOLE: &[Pick] = &[
+const WHOLE: &[ShownMember] = &[
     pick("id", "/id"),
-    Pick { name: "title", from: From::First(&["/title/raw", "/title/rendered"]) },
+    ShownMember { name: "title", from: MemberSource::First(&["/title/raw", "/title/rendered"]) },
     pick("link", "/link"),
     pick("source_url", "/source_url"),
     pick("media_type", "/media_type"),
     pick("mime_type", "/mime_type"),
     pick("alt_text", "/alt_text"),
-    Pick { name: "caption", from: From::First(&["/caption/raw", "/caption/rendered"]) },
+    ShownMember { name: "caption", from: MemberSource::First(&["/caption/raw", "/caption/rendered"]) },
     pick("media_details", "/media_details"),
 ];
 
-const UPLOADED: &[Pick] = &[
+const UPLOADED: &[ShownMember] = &[
     pick("id", "/id"),
     pick("title", "/title/rendered"),
     pick("link", "/link"),

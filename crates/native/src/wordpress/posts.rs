@@ -8,7 +8,7 @@ use super::arguments::{
     SLUG, SLUGS, STICKS, STICKY, TAGS, TAX_RELATION, TEMPLATE, WITH_TAGS, id,
 };
 use super::markup::keeps_markup;
-use crate::rest::{From, Pick, Restoring, Shape, Step, content, delete, get, pick, post};
+use crate::rest::{MemberSource, Restoring, Shape, ShownMember, Step, content, delete, get, pick, post};
 use crate::tools::{Effect, Literal, ToolArgument, ToolRow, html, text, titled, tool};
 
 const WRITTEN: &[&str] = &["draft", "publish", "pending", "private"];
@@ -18,7 +18,7 @@ const CONTENT: ToolArgument = html("content", "Content in HTML.");
 const EXCERPT: ToolArgument = text("excerpt", "Excerpt.");
 const STATUS: ToolArgument = text("status", "Status.").among(WRITTEN);
 
-const LINE: &[Pick] = &[
+const LINE: &[ShownMember] = &[
     pick("id", "/id"),
     pick("title", "/title/rendered"),
     pick("link", "/link"),
@@ -26,7 +26,7 @@ const LINE: &[Pick] = &[
     pick("date", "/date"),
 ];
 
-const LINE_WITH_EXCERPT: &[Pick] = &[
+const LINE_WITH_EXCERPT: &[ShownMember] = &[
     pick("id", "/id"),
     pick("title", "/title/rendered"),
     pick("link", "/link"),
@@ -36,20 +36,20 @@ const LINE_WITH_EXCERPT: &[Pick] = &[
 ];
 
 /// The members of a post that a call reads: each text as source, if the site shows the source.
-const WHOLE: &[Pick] = &[
+const WHOLE: &[ShownMember] = &[
     pick("id", "/id"),
-    Pick { name: "title", from: From::First(&["/title/raw", "/title/rendered"]) },
-    Pick { name: "content", from: From::First(&["/content/raw", "/content/rendered"]) },
+    ShownMember { name: "title", from: MemberSource::First(&["/title/raw", "/title/rendered"]) },
+    ShownMember { name: "content", from: MemberSource::First(&["/content/raw", "/content/rendered"]) },
     pick("link", "/link"),
     pick("status", "/status"),
     pick("date", "/date"),
     pick("modified", "/modified"),
     pick("author", "/author"),
     pick("featured_media", "/featured_media"),
-    Pick { name: "excerpt", from: From::First(&["/excerpt/raw", "/excerpt/rendered"]) },
+    ShownMember { name: "excerpt", from: MemberSource::First(&["/excerpt/raw", "/excerpt/rendered"]) },
 ];
 
-const UPDATED: &[Pick] = &[
+const UPDATED: &[ShownMember] = &[
     pick("id", "/id"),
     pick("title", "/title/rendered"),
     pick("link", "/link"),
@@ -59,14 +59,17 @@ const UPDATED: &[Pick] = &[
 
 /// The members of the answer to a deletion. For a permanent deletion, the site returns `deleted` and `previous`;
 /// for a move to the trash, it returns the post itself.
-const DELETED: &[Pick] = &[
-    Pick { name: "success", from: From::Fixed(Literal::Flag(true)) },
-    Pick { name: "id", from: From::Value("id") },
-    Pick { name: "deleted", from: From::Or("/deleted", Literal::Flag(false)) },
-    Pick { name: "status", from: From::At("/status") },
-    Pick {
+const DELETED: &[ShownMember] = &[
+    ShownMember { name: "success", from: MemberSource::Fixed(Literal::Flag(true)) },
+    ShownMember { name: "id", from: MemberSource::Value("id") },
+    ShownMember { name: "deleted", from: MemberSource::Or("/deleted", Literal::Flag(false)) },
+    ShownMember { name: "status", from: MemberSource::At("/status") },
+    ShownMember {
         name: "previous",
-        from: From::Object("/previous", &[pick("title", "/title/rendered"), pick("status", "/status")]),
+        from: MemberSource::Object(
+            "/previous",
+            &[pick("title", "/title/rendered"), pick("status", "/status")],
+        ),
     },
 ];
 

@@ -4,14 +4,14 @@ use super::arguments::{
     EXCLUDE, FORCE, HIDE_EMPTY, INCLUDE, META, OF_POST, OFFSET, ORDER, PAGE, PER_PAGE, SEARCH, SLUGS,
     TERMS_BY, id,
 };
-use crate::rest::{From, Pick, Shape, delete, fixed, get, pick, post};
+use crate::rest::{MemberSource, Shape, ShownMember, delete, fixed, get, pick, post};
 use crate::tools::{Effect, Form, Literal, ToolArgument, ToolRow, flag, int, text, tool};
 
 const NAME: ToolArgument = text("name", "Name.").required();
 const ABOUT: ToolArgument = text("description", "Description.");
 const SLUG: ToolArgument = text("slug", "Slug, used in URLs. Default: derived from the name.");
 
-const CATEGORY: &[Pick] = &[
+const CATEGORY: &[ShownMember] = &[
     pick("id", "/id"),
     pick("name", "/name"),
     pick("slug", "/slug"),
@@ -21,7 +21,7 @@ const CATEGORY: &[Pick] = &[
     pick("link", "/link"),
 ];
 
-const TAG: &[Pick] = &[
+const TAG: &[ShownMember] = &[
     pick("id", "/id"),
     pick("name", "/name"),
     pick("slug", "/slug"),
@@ -30,7 +30,7 @@ const TAG: &[Pick] = &[
     pick("link", "/link"),
 ];
 
-const COMMENT: &[Pick] = &[
+const COMMENT: &[ShownMember] = &[
     pick("id", "/id"),
     pick("post", "/post"),
     pick("author_name", "/author_name"),
@@ -41,17 +41,18 @@ const COMMENT: &[Pick] = &[
     pick("link", "/link"),
 ];
 
-const MODERATED: &[Pick] = &[
-    Pick { name: "success", from: From::Fixed(Literal::Flag(true)) },
+const MODERATED: &[ShownMember] = &[
+    ShownMember { name: "success", from: MemberSource::Fixed(Literal::Flag(true)) },
     pick("id", "/id"),
     pick("status", "/status"),
     pick("post", "/post"),
     pick("author_name", "/author_name"),
 ];
 
-const SUCCESS: Pick = Pick { name: "success", from: From::Fixed(Literal::Flag(true)) };
-const NUMBER: Pick = Pick { name: "id", from: From::Value("id") };
-const GONE: Pick = Pick { name: "deleted", from: From::Or("/deleted", Literal::Flag(false)) };
+const SUCCESS: ShownMember = ShownMember { name: "success", from: MemberSource::Fixed(Literal::Flag(true)) };
+const NUMBER: ShownMember = ShownMember { name: "id", from: MemberSource::Value("id") };
+const GONE: ShownMember =
+    ShownMember { name: "deleted", from: MemberSource::Or("/deleted", Literal::Flag(false)) };
 
 pub(super) const TOOLS: &[ToolRow] = &[
     tool(
@@ -102,7 +103,7 @@ pub(super) const TOOLS: &[ToolRow] = &[
             SUCCESS,
             NUMBER,
             GONE,
-            Pick { name: "name", from: From::First(&["/previous/name", "/name"]) },
+            ShownMember { name: "name", from: MemberSource::First(&["/previous/name", "/name"]) },
         ]),
     ),
     tool(
@@ -162,7 +163,10 @@ pub(super) const TOOLS: &[ToolRow] = &[
             SUCCESS,
             NUMBER,
             GONE,
-            Pick { name: "author_name", from: From::First(&["/previous/author_name", "/author_name"]) },
+            ShownMember {
+                name: "author_name",
+                from: MemberSource::First(&["/previous/author_name", "/author_name"]),
+            },
         ]),
     ),
 ];

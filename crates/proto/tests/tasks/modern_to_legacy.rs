@@ -1,6 +1,6 @@
 //! A client of the extension, or without tasks, with a server of the experiment, request by request.
 
-use dragoman_proto::bridge::tasks::{Next, Watch, related_to};
+use dragoman_proto::bridge::tasks::{TaskStep, Watch, related_to};
 use dragoman_proto::era::V2025_06_18;
 
 use super::*;
@@ -11,8 +11,8 @@ fn a_modern_client_gets_all_of_a_task_at_once() {
     for status in ["completed", "failed"] {
         let mut machine = get(TaskMethod::Get);
         let fetch = machine.answer(&result(&legacy_task(status))).unwrap();
-        assert_eq!(fetch, Next::Send(TaskMethod::Result, Bytes::from_static(br#""taskId":"T""#)));
-        let Some(Next::Result(shown)) = machine.answer(&result(&outcome)) else { panic!("no result") };
+        assert_eq!(fetch, TaskStep::Send(TaskMethod::Result, Bytes::from_static(br#""taskId":"T""#)));
+        let Some(TaskStep::Result(shown)) = machine.answer(&result(&outcome)) else { panic!("no result") };
         let shown = parsed(&shown);
         assert_eq!(
             (&shown["status"], &shown["ttlMs"], &shown["resultType"]),
@@ -23,62 +23,64 @@ fn a_modern_client_gets_all_of_a_task_at_once() {
 
         let mut machine = get(TaskMethod::Get);
         machine.answer(&result(&legacy_task(status)));
-        let Some(Next::Result(shown)) = machine.answer(&error(-32603, "broken")) else { panic!("no result") };
+        let Some(TaskStep::Result(shown)) = machine.answer(&error(-32603, "broken")) else {
+            panic!("no result")
+        };
         let shown = parsed(&shown);
         assert_eq!((&shown["status"], &shown["error"]["message"]), (&json!("failed"), &json!("broken")));
         assert_eq!(shown.get("result"), None);
     }
     for status in ["working", "cancelled"] {
-        let Some(Next::Result(shown)) = get(TaskMethod::Get).answer(&result(&legacy_task(status))) else {
+        let Some(TaskStep::Result(shown)) = get(TaskMethod::Get).answer(&result(&legacy_task(status))) else {
             panic!("no result")
         };
         assert_eq!(parsed(&shown)["status"], status);
     }
     let mut machine = get(TaskMethod::Get);
-    assert_eq!(machine.answer(&result(&legacy_task("input_required"))), Some(Next::Questions));
-    let Some(Next::Result(shown)) = machine.questions("") else { panic!("no result") };
+    assert_eq!(machine.answer(&result(&legacy_task("input_required"))), Some(TaskStep::Questions));
+    let Some(TaskStep::Result(shown)) = machine.questions("") else { panic!("no result") };
     assert_eq!(parsed(&shown)["status"], "working", "nothing can be answered yet");
-    assert!(matches!(get(TaskMethod::Get).answer(&error(-32602, "unknown")), Some(Next::Error(_))));
-    assert!(matches!(get(TaskMethod::Get).answer(&result(&json!({}))), Some(Next::Error(_))));
+    assert!(matches!(get(TaskMethod::Get).answer(&error(-32602, "unknown")), Some(TaskStep::Error(_))));
+    assert!(matches!(get(TaskMethod::Get).answer(&result(&json!({}))), Some(TaskStep::Error(_))));
 }
 
 #[test]
 fn a_modern_client_may_cancel_again() {
-    let acknowledged = |next: Option<Next>| match next {
-        Some(Next::Result(result)) => assert_eq!(parsed(&result)["resultType"], "complete"),
+    let acknowledged = |next: Option<TaskStep>| match next {
+        Some(TaskStep::Result(result)) => assert_eq!(parsed(&result)["resultType"], "complete"),
         other => panic!("{other:?}"),
     };
     acknowledged(get(TaskMethod::Cancel).answer(&result(&legacy_task("cancelled"))));
     let mut machine = get(TaskMethod::Cancel);
-    assert!(matches!(machine.answer(&error(-32602, "has ended")), Some(Next::Send(TaskMethod::Get, _))));
+    assert!(matches!(machine.answer(&error(-32602, "has ended")), Some(TaskStep::Send(TaskMethod::Get, _))));
     acknowledged(machine.answer(&result(&legacy_task("completed"))));
     let mut machine = get(TaskMethod::Cancel);
     machine.answer(&error(-32600, "not now"));
-    let Some(Next::Error(refused)) = machine.answer(&result(&legacy_task("working"))) else {
+    let Some(TaskStep::Error(refused)) = machine.answer(&result(&legacy_task("working"))) else {
         panic!("no error")
     };
     assert_eq!(parsed(&refused)["message"], "not now");
     let mut machine = get(TaskMethod::Cancel);
     machine.answer(&error(-32602, "unknown"));
-    assert!(matches!(machine.answer(&error(-32602, "unknown")), Some(Next::Error(_))));
+    assert!(matches!(machine.answer(&error(-32602, "unknown")), Some(TaskStep::Error(_))));
     acknowledged(get(TaskMethod::Update).answer(&result(&legacy_task("working"))));
-    assert!(matches!(get(TaskMethod::Update).answer(&error(-32602, "unknown")), Some(Next::Error(_))));
+    assert!(matches!(get(TaskMethod::Update).answer(&error(-32602, "unknown")), Some(TaskStep::Error(_))));
 }
 
 #[test]
 fn a_call_is_a_task_for_who_takes_one_and_an_outcome_for_who_does_not() {
     let created = result(&json!({"task": legacy_task("working")}));
     let mut takes = ModernToLegacy::called(modern_client(), true);
-    let Some(Next::Result(flat)) = takes.answer(&created) else { panic!("no result") };
+    let Some(TaskStep::Result(flat)) = takes.answer(&created) else { panic!("no result") };
     assert_eq!(parsed(&flat)["resultType"], "task");
 
     for client in [&V2026_07_28, &V2025_06_18] {
         let mut waits = ModernToLegacy::called(Sides { client, ..modern_client() }, false);
         assert!(waits.unattended().is_none());
-        assert!(matches!(waits.answer(&created), Some(Next::Send(TaskMethod::Result, _))));
+        assert!(matches!(waits.answer(&created), Some(TaskStep::Send(TaskMethod::Result, _))));
         assert_eq!(waits.unattended(), Some(&id()));
         let outcome = related_to(&Bytes::from_static(br#"{"content":[]}"#), br#""T""#);
-        let Some(Next::Result(outcome)) = waits.answer(&result(&parsed(&outcome))) else {
+        let Some(TaskStep::Result(outcome)) = waits.answer(&result(&parsed(&outcome))) else {
             panic!("no result")
         };
         let outcome = parsed(&outcome);
@@ -87,7 +89,7 @@ fn a_call_is_a_task_for_who_takes_one_and_an_outcome_for_who_does_not() {
         assert!(waits.unattended().is_none());
         let mut waits = ModernToLegacy::called(Sides { client, ..modern_client() }, false);
         waits.answer(&created);
-        assert!(matches!(waits.answer(&error(-32603, "broken")), Some(Next::Error(_))));
+        assert!(matches!(waits.answer(&error(-32603, "broken")), Some(TaskStep::Error(_))));
     }
     // An answer that is not a task is passed on unchanged.
     let mut machine = ModernToLegacy::called(modern_client(), true);

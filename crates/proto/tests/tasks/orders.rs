@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dragoman_proto::bridge::tasks::{LegacyToModern, Next, Watch};
+use dragoman_proto::bridge::tasks::{LegacyToModern, TaskStep, Watch};
 use proptest::prelude::*;
 
 use super::*;
@@ -75,35 +75,35 @@ impl Extended {
 /// The state of the machine's shell.
 #[derive(Default)]
 struct Shell {
-    sent: Option<Next>,
+    sent: Option<TaskStep>,
     waiting: bool,
     asked: Vec<(usize, String)>,
     all_asked: BTreeSet<String>,
-    ended: Option<Next>,
+    ended: Option<TaskStep>,
 }
 
 impl Shell {
-    fn heed(&mut self, todo: &mut Vec<Next>) -> Result<(), TestCaseError> {
+    fn heed(&mut self, todo: &mut Vec<TaskStep>) -> Result<(), TestCaseError> {
         for next in todo.drain(..) {
             match next {
-                Next::Send(..) => {
+                TaskStep::Send(..) => {
                     prop_assert!(self.sent.is_none(), "one request at a time");
                     self.waiting = false;
                     self.sent = Some(next);
                 }
-                Next::Wait(ms) => {
+                TaskStep::Wait(ms) => {
                     prop_assert!((1..=10_000).contains(&ms) && self.sent.is_none());
                     self.waiting = true;
                 }
-                Next::Ask(question) => {
+                TaskStep::Ask(question) => {
                     let params = parsed(&question.params);
                     let key = params["message"].as_str().unwrap().to_owned();
                     prop_assert_eq!(&params["_meta"]["io.modelcontextprotocol/related-task"]["taskId"], "T");
                     prop_assert!(self.all_asked.insert(key.clone()), "asked twice");
                     self.asked.push((question.index, key));
                 }
-                Next::Questions => prop_assert!(false, "there is no watch here"),
-                Next::Result(_) | Next::Error(_) => {
+                TaskStep::Questions => prop_assert!(false, "there is no watch here"),
+                TaskStep::Result(_) | TaskStep::Error(_) => {
                     prop_assert!(self.ended.replace(next).is_none(), "ended twice");
                 }
             }
@@ -118,10 +118,10 @@ fn shown(open: &BTreeMap<String, usize>, watch: &mut Option<Watch>, watches: &mu
     let status = if open.is_empty() { "completed" } else { "input_required" };
     let mut machine = get(TaskMethod::Get);
     let mut next = machine.answer(&result(&legacy_task(status))).unwrap();
-    if let Next::Send(TaskMethod::Result, _) = next {
+    if let TaskStep::Send(TaskMethod::Result, _) = next {
         next = machine.answer(&result(&json!({"content": []}))).unwrap();
     }
-    if next == Next::Questions {
+    if next == TaskStep::Questions {
         let watch = watch.get_or_insert_with(|| {
             *watches += 1;
             let mut new = Watch::new(&V2025_11_25, *watches);
@@ -132,7 +132,7 @@ fn shown(open: &BTreeMap<String, usize>, watch: &mut Option<Watch>, watches: &mu
         });
         next = machine.questions(&watch.shown(&V2026_07_28, CAN)).unwrap();
     }
-    let Next::Result(shown) = next else { panic!("{next:?}") };
+    let TaskStep::Result(shown) = next else { panic!("{next:?}") };
     parsed(&shown)
 }
 
@@ -163,7 +163,7 @@ proptest! {
             todo.extend(if replies {
                 let (index, key) = world.asked.remove(choice / 2 % world.asked.len());
                 machine.reply(index, &result(&json!({"action": "accept", "content": {"key": key}})))
-            } else if let Some(Next::Send(method, params)) = world.sent.take() {
+            } else if let Some(TaskStep::Send(method, params)) = world.sent.take() {
                 let answer = match method {
                     TaskMethod::Get => server.get(),
                     TaskMethod::Update => {
@@ -178,7 +178,7 @@ proptest! {
                 machine.waited()
             });
         }
-        prop_assert_eq!(matches!(&world.ended, Some(Next::Result(_))), ending == "completed");
+        prop_assert_eq!(matches!(&world.ended, Some(TaskStep::Result(_))), ending == "completed");
         prop_assert!(world.ended.is_some());
         prop_assert_eq!(server.answered.len(), server.minted);
         for (key, answer) in &server.answered {

@@ -141,7 +141,7 @@ async fn nothing_is_written_if_something_is_wrong() {
     for (before, args, says) in [
         (valid, &["add", "a", "--", "z"][..], "already has a server \"a\""),
         (valid, &["add", "no good", "--", "z"], "no good"),
-        (valid, &["add", "c", "127.0.0.1:8808/mcp"], "write it with its scheme: http://127.0.0.1:8808/mcp"),
+        (valid, &["add", "c", "127.0.0.1:8808/mcp"], "write the scheme: http://127.0.0.1:8808/mcp"),
         (valid, &["add", "c", "ftp://h/"], "ftp"),
         (valid, &["add", "c", "-p", "none", "--", "z"], "no profile \"none\""),
         (valid, &["add", "c"], "needs a URL, a bundle or a command"),

@@ -41,7 +41,7 @@ pub(crate) const SYSTEMS: &[System] = &[
     System {
         number: 4,
         preset: "kulturarv",
-        about: "Tools for encyclopaedias and monuments, over an event stream and a path for POST requests.",
+        about: "Tools for encyclopedias and monuments, over an event stream and a path for POST requests.",
         rules: 22,
     },
 ];

@@ -7,7 +7,7 @@ use crate::stage::{Feature, Stage};
 
 pub(crate) const FEATURES: &[Feature] = &[Feature {
     name: "own-errors",
-    title: "Errors of a server's own",
+    title: "A server's own errors",
     topics: Topics::during(&["tools/call"]),
     run: |stage| Box::pin(own_errors(stage)),
 }];

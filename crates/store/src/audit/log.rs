@@ -48,8 +48,8 @@ const TRIES: &str = "
 /// Adds a column that is true for calls that were answered with a cached result.
 const CACHED: &str = "ALTER TABLE calls ADD COLUMN cached INTEGER NOT NULL DEFAULT 0;";
 
-/// The purpose of the file. The file is not durable: a power cut may lose the entries of the last moments, but no
-/// batch has to wait for the disk.
+/// The properties of the file. It is not durable: a power failure may lose the latest entries, but no batch has to wait
+/// for the disk.
 const PURPOSE: Purpose = Purpose {
     mark: 0x6467_6D61,
     steps: &[FIRST, NO_ORDER_BY_TIME, CLIENTS, TRIES, CACHED],

@@ -25,7 +25,7 @@ use tokio::time::Instant;
 pub use kept::{KeptCount, KeptPart};
 pub use machine::default_total;
 pub(crate) use patience::Patience;
-use pool::{Granted, Pool};
+use pool::{GrowthPermission, Pool};
 
 /// The number of bytes of each buffer that are not counted.
 pub const FREE: usize = 64 << 10;
@@ -154,8 +154,8 @@ impl Reservation {
         // The reservation grows in steps, so that a buffer that grows in small pieces rarely has to ask.
         let more = bytes.next_multiple_of(FREE) - self.held;
         match self.pool.take(more, deadline).await? {
-            Granted::Bytes(count) => self.held += count,
-            Granted::Lane => self.in_lane = true,
+            GrowthPermission::Bytes(count) => self.held += count,
+            GrowthPermission::Lane => self.in_lane = true,
         }
         Ok(())
     }

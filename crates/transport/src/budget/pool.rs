@@ -31,12 +31,12 @@ struct PoolState {
 struct Waiter {
     number: u64,
     bytes: usize,
-    granted: oneshot::Sender<Granted>,
+    granted: oneshot::Sender<GrowthPermission>,
 }
 
 /// The permission for a buffer to grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Granted {
+pub(super) enum GrowthPermission {
     /// The buffer may grow by this number of bytes.
     Bytes(usize),
     /// The buffer may grow without a limit; only one buffer at a time may do so.
@@ -67,12 +67,16 @@ impl Pool {
     }
 
     /// Takes bytes or the lane; if neither is free, waits until `deadline` at the latest.
-    pub(super) async fn take(&self, bytes: usize, deadline: Instant) -> Result<Granted, OutOfMemory> {
+    pub(super) async fn take(
+        &self,
+        bytes: usize,
+        deadline: Instant,
+    ) -> Result<GrowthPermission, OutOfMemory> {
         let mut queued = {
             let mut state = self.state.lock();
             if state.queue.is_empty() && state.has(bytes) {
                 state.used += bytes;
-                return Ok(Granted::Bytes(bytes));
+                return Ok(GrowthPermission::Bytes(bytes));
             }
             if state.queue.len() >= WAITERS {
                 return Err(OutOfMemory);
@@ -132,9 +136,9 @@ impl PoolState {
         while let Some(first) = self.queue.front() {
             let bytes = first.bytes;
             let granted = if self.has(bytes) {
-                Granted::Bytes(bytes)
+                GrowthPermission::Bytes(bytes)
             } else if has_lane && self.lane_is_free() {
-                Granted::Lane
+                GrowthPermission::Lane
             } else {
                 return;
             };
@@ -142,8 +146,8 @@ impl PoolState {
             // A buffer that stopped waiting gets nothing.
             if first.granted.send(granted).is_ok() {
                 match granted {
-                    Granted::Bytes(bytes) => self.used += bytes,
-                    Granted::Lane => self.lane_is_taken = true,
+                    GrowthPermission::Bytes(bytes) => self.used += bytes,
+                    GrowthPermission::Lane => self.lane_is_taken = true,
                 }
             }
         }
@@ -154,7 +158,7 @@ impl PoolState {
 struct Queued<'a> {
     pool: &'a Pool,
     number: u64,
-    receiver: oneshot::Receiver<Granted>,
+    receiver: oneshot::Receiver<GrowthPermission>,
     is_served: bool,
 }
 
@@ -170,8 +174,8 @@ impl Drop for Queued<'_> {
         };
         // The request may have been granted just as its time ran out. Once this request is gone, the buffers behind it may fit.
         match late {
-            Some(Granted::Bytes(bytes)) => self.pool.give_back(bytes, false),
-            Some(Granted::Lane) => self.pool.give_back(0, true),
+            Some(GrowthPermission::Bytes(bytes)) => self.pool.give_back(bytes, false),
+            Some(GrowthPermission::Lane) => self.pool.give_back(0, true),
             None => self.pool.give_back(0, false),
         }
     }

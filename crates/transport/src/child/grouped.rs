@@ -59,7 +59,7 @@ impl GroupedServer {
         self.group.vanishes(patience).await
     }
 
-    /// Returns true if the group has no members left. Call this function once the child was reaped.
+    /// Returns true if the group has no members left. Call this function once the child has been reaped.
     pub(super) fn is_gone(&self) -> bool {
         !self.group.lives()
     }

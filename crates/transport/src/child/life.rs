@@ -37,19 +37,19 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 pub(super) struct Launched {
     pub(super) stdin: OwnedFd,
     pub(super) stdout: OwnedFd,
-    pub(super) alive: Alive,
+    pub(super) alive: UnfinishedChild,
 }
 
 /// Stops the child when dropped, unless the owner of the child has taken over by then.
-pub(super) struct Alive(Option<Arc<Shared>>);
+pub(super) struct UnfinishedChild(Option<Arc<Shared>>);
 
-impl Alive {
+impl UnfinishedChild {
     pub(super) fn take_over(mut self) -> Option<Arc<Shared>> {
         self.0.take()
     }
 }
 
-impl Drop for Alive {
+impl Drop for UnfinishedChild {
     fn drop(&mut self) {
         if let Some(shared) = &self.0 {
             shared.ask_stop();
@@ -68,7 +68,7 @@ pub(super) async fn launch(
     let explain = |error| start_error::explain(spec, error);
     let pid = process.started().await.map_err(explain)?;
     let shared = Arc::new(Shared::new(start_error::name(&spec.program).into(), pid, limits.stderr_bytes));
-    let alive = Alive(Some(shared.clone()));
+    let alive = UnfinishedChild(Some(shared.clone()));
     let words = pipe::Receiver::from_owned_fd(pipes.stderr);
     let life = Life { process, limits, shared: shared.clone(), phase, slot: Some(slot) };
     let words = match words {

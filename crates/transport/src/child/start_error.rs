@@ -54,7 +54,7 @@ pub enum SpawnError {
         max: usize,
     },
     /// The supervisor is ending all children.
-    #[error("no more programs are started: all are being stopped")]
+    #[error("no program can be started: Dragoman is stopping all child processes")]
     ShuttingDown,
     /// Any other error, such as a lack of memory, processes or file descriptors.
     #[error("{program} could not be started: {source}")]

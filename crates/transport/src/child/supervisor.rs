@@ -201,7 +201,7 @@ impl Supervisor {
         Ok(Slot { count: self.0.count.clone(), _companion: companion })
     }
 
-    /// Returns the channel to the thread, which is started on first use.
+    /// Returns the channel to the thread. The first use starts the thread.
     fn thread(&self) -> io::Result<mpsc::UnboundedSender<Launch>> {
         let mut launches = self.0.launches.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sender) = &*launches {

@@ -132,12 +132,12 @@ async fn sweep(roster: &Roster, limits: &SharedServerLimits) {
 }
 
 /// The limits, and the settings derived from them.
-struct Settled {
+struct DerivedSettings {
     limits: Arc<ServerLimits>,
     protocols: Arc<Protocols>,
 }
 
-impl Settled {
+impl DerivedSettings {
     fn new(limits: Arc<ServerLimits>) -> Self {
         Self { protocols: Arc::new(Protocols::new(&limits)), limits }
     }
@@ -147,7 +147,7 @@ impl Settled {
 pub(super) struct Acceptor {
     handler: Arc<dyn Handler>,
     limits: SharedServerLimits,
-    settled: Mutex<Settled>,
+    settled: Mutex<DerivedSettings>,
     roster: Roster,
     cap: ConnectionCap,
     turned_away: ConnectionCap,
@@ -157,7 +157,7 @@ impl Acceptor {
     pub(super) fn new(handler: Arc<dyn Handler>, limits: SharedServerLimits, cap: ConnectionCap) -> Self {
         Self {
             handler,
-            settled: Mutex::new(Settled::new(limits.get())),
+            settled: Mutex::new(DerivedSettings::new(limits.get())),
             limits,
             roster: Roster::default(),
             turned_away: ConnectionCap::new(MOST_TURNED_AWAY),
@@ -175,7 +175,7 @@ impl Acceptor {
         let limits = self.limits.get();
         let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
         if !Arc::ptr_eq(&settled.limits, &limits) {
-            *settled = Settled::new(limits);
+            *settled = DerivedSettings::new(limits);
         }
         settled.protocols.clone()
     }

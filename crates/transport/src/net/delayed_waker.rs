@@ -69,16 +69,16 @@ impl Drop for Incoming {
 }
 
 /// Delays wakes until it is dropped, whether or not a piece was taken by then.
-struct Taking;
+struct DelayGuard;
 
-impl Taking {
+impl DelayGuard {
     fn begin() -> Self {
         TAKING.set(true);
         Self
     }
 }
 
-impl Drop for Taking {
+impl Drop for DelayGuard {
     fn drop(&mut self) {
         TAKING.set(false);
     }
@@ -93,7 +93,7 @@ impl Body for Incoming {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let Some(body) = &mut self.0 else { return Poll::Ready(None) };
-        let taking = Taking::begin();
+        let taking = DelayGuard::begin();
         let polled = Pin::new(&mut *body).poll_frame(cx);
         drop(taking);
         let ended = matches!(polled, Poll::Ready(None)) || body.is_end_stream();

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use http::header::{GetAll, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN, TRANSFER_ENCODING};
 
-/// Returns the first line of a field.
+/// Returns the first value of this field.
 #[inline(never)]
 pub fn field<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h HeaderValue> {
     headers.get(name)
@@ -56,7 +56,7 @@ pub fn fields<'h>(headers: &'h HeaderMap, name: &HeaderName) -> GetAll<'h, Heade
     headers.get_all(name)
 }
 
-/// Returns true if there is a line of a field.
+/// Returns true if the headers contain this field.
 #[inline(never)]
 pub fn has_field(headers: &HeaderMap, name: &HeaderName) -> bool {
     headers.contains_key(name)

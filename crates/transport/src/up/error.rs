@@ -122,7 +122,7 @@ pub enum LinkError {
     Unsent(Box<Self>),
     /// The upstream rejected the request because there were too many requests, and stated when the next request may follow.
     #[error("answered HTTP 429{}{}", if .0.body.is_empty() { "" } else { ": " }, .0.body)]
-    TooMany(Box<TooMany>),
+    TooMany(Box<TooManyRequests>),
     /// The upstream rejected the request, possibly because it has restarted and lost the link's session. Its
     /// reaction to a harmless request on the same link left this open.
     #[error("answered HTTP {}{}{}", .0.status, if .0.body.is_empty() { "" } else { ": " }, .0.body)]
@@ -138,7 +138,7 @@ pub enum LinkError {
 
 /// A rejection because of too many requests.
 #[derive(Debug)]
-pub struct TooMany {
+pub struct TooManyRequests {
     /// The time to wait.
     pub after: Duration,
     /// The beginning of the body, if it is text.

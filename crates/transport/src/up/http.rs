@@ -20,7 +20,7 @@ use super::media::{Media, excerpt, media_type};
 use super::mirrored::MessageHeaders;
 use super::resume::Resume;
 use super::target::HttpTarget;
-use super::{CredentialRefusal, EventStream, LinkError, StreamItem, TooMany, messages};
+use super::{CredentialRefusal, EventStream, LinkError, StreamItem, TooManyRequests, messages};
 use crate::budget::Part;
 use crate::net::client::{Client, Origin, ResponseBody, Template};
 use crate::net::collect_within;
@@ -295,7 +295,7 @@ impl HttpLink {
         }
         if let Some(after) = too_many {
             let message = is_answer(&text, limits.frame).then(|| text.clone());
-            let refusal = TooMany { after, body: excerpt(&text), message };
+            let refusal = TooManyRequests { after, body: excerpt(&text), message };
             return Err(LinkError::TooMany(Box::new(refusal)));
         }
         if kind == Some(Media::Json) && (status.is_success() || is_answer(&text, limits.frame)) {

@@ -43,14 +43,14 @@ mod sse_events;
 mod target;
 
 pub use credential::{Credential, CredentialRefusal};
-pub use error::{AmbiguousRefusal, LinkError, TooMany};
+pub use error::{AmbiguousRefusal, LinkError, TooManyRequests};
 pub use events::{EventStream, StreamItem};
 pub use hello::read_hello;
 pub use http::{HttpAnswer, HttpLink, HttpReply};
 pub use long::LongReply;
 pub use messages::messages;
 pub use mirrored::MessageHeaders;
-pub use mux::{MuxCall, MuxFault, MuxRoom, Unasked, UnaskedMessage};
+pub use mux::{MuxCall, MuxFault, MuxRoom, UnaskedMessage, UnaskedMessages};
 pub use open_calls::{OpenCall, OpenCalls, Owner};
 pub use pipe::PipeLink;
 pub use sse::SseLink;

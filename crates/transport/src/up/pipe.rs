@@ -6,7 +6,7 @@ use bytes::Bytes;
 use proto::rpc::FrameLimits;
 
 use super::mux::{Intake, Mux};
-use super::{LinkError, MuxCall, MuxFault, MuxRoom, OpenCalls, Owner, Unasked};
+use super::{LinkError, MuxCall, MuxFault, MuxRoom, OpenCalls, Owner, UnaskedMessages};
 use crate::child::{ChildError, Handle, Lines};
 
 /// A child process that exchanges messages over its pipes.
@@ -30,7 +30,7 @@ impl PipeLink {
         limits: FrameLimits,
         room: MuxRoom,
         talk: impl FnOnce(&str) + Send + 'static,
-    ) -> (Self, impl Future<Output = MuxFault> + Send + 'static, Unasked) {
+    ) -> (Self, impl Future<Output = MuxFault> + Send + 'static, UnaskedMessages) {
         let (mux, intake, unasked) = Mux::new(limits, room);
         let first_talk = Arc::default();
         let reading = read(lines, intake, Arc::clone(&first_talk), talk);

@@ -19,7 +19,7 @@ use super::media::{Media, excerpt, media_type};
 use super::mux::{Intake, Mux};
 use super::sse_events::{Events, message};
 use super::{
-    CredentialRefusal, HttpTarget, LinkError, MuxCall, MuxFault, MuxRoom, OpenCalls, Owner, Unasked,
+    CredentialRefusal, HttpTarget, LinkError, MuxCall, MuxFault, MuxRoom, OpenCalls, Owner, UnaskedMessages,
     read_hello,
 };
 use crate::budget::Part;
@@ -75,7 +75,7 @@ impl SseLink {
         client: &Client,
         target: Arc<HttpTarget>,
         room: MuxRoom,
-    ) -> Result<(Self, impl Future<Output = MuxFault> + Send + 'static, Unasked), LinkError> {
+    ) -> Result<(Self, impl Future<Output = MuxFault> + Send + 'static, UnaskedMessages), LinkError> {
         let patience = target.limits.get().patience;
         let opening = async {
             let mut events = Events::open(client, &target).await?;

@@ -53,7 +53,7 @@ mod tests {
     use std::time::Duration;
 
     use config::{Lookup, load};
-    use engine::catalogue::{Absence, UpstreamCatalogue, UpstreamId};
+    use engine::catalogue::{UpstreamAbsence, UpstreamCatalogue, UpstreamId};
     use engine::{Snapshot, principal::Principal};
     use proto::era::V2025_11_25;
 
@@ -101,7 +101,7 @@ mod tests {
         let stored = |lifecycle: &LifecycleLists| keep(lifecycle, unconfirmed(&lists()));
         let refused = |lifecycle: &LifecycleLists| {
             known(lifecycle);
-            lifecycle.miss(Absence { reason: "401".to_owned(), retry: true });
+            lifecycle.miss(UpstreamAbsence { reason: "401".to_owned(), retry: true });
         };
         let shown = |keys: &str, prepare: &dyn Fn(&LifecycleLists)| match begun(keys, prepare) {
             (Some(lists), true) => {

@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use engine::catalogue::{Absence, ListKind, UpstreamCatalogue, ViewSource};
+use engine::catalogue::{ListKind, UpstreamAbsence, UpstreamCatalogue, ViewSource};
 use parking_lot::Mutex;
 use proto::bridge::handshake::server_capabilities;
 use proto::bridge::input::Askable;
 use proto::era::{Era, Lifecycle, ServerHello};
 use tokio::sync::watch;
 
-use super::fetching::Busy;
+use super::fetching::FetchState;
 use super::freshness::{Freshness, StaleReason};
 use super::gated::Gated;
 use super::kept::KeptIn;
@@ -40,7 +40,7 @@ pub struct Catalogue {
     pub(super) kept_in: KeptIn,
     /// The number of fetches that have ended; callers that wait for a fetch watch this counter.
     pub(super) done: watch::Sender<u64>,
-    pub(super) busy: Mutex<Busy>,
+    pub(super) busy: Mutex<FetchState>,
     /// True while newer lists are expected: a fetch is running, a change was announced, or the first lists are
     /// awaited.
     pub(super) unsettled: AtomicBool,
@@ -109,8 +109,8 @@ impl Catalogue {
         ViewSource { id, name, over_http: self.server.over_http(), catalogue }
     }
 
-    fn absence(&self, client: &'static Era) -> Absence {
-        let starting = || Absence { reason: "is still starting".to_owned(), retry: true };
+    fn absence(&self, client: &'static Era) -> UpstreamAbsence {
+        let starting = || UpstreamAbsence { reason: "is still starting".to_owned(), retry: true };
         self.lifecycle(client).absence().unwrap_or_else(starting)
     }
 
@@ -173,7 +173,7 @@ impl Catalogue {
     }
 
     /// Returns the tools in the server's most recent list, including those that await approval.
-    pub fn tools(&self, client: &'static Era) -> Result<Arc<UpstreamCatalogue>, Absence> {
+    pub fn tools(&self, client: &'static Era) -> Result<Arc<UpstreamCatalogue>, UpstreamAbsence> {
         self.known(client).ok_or_else(|| self.absence(client))
     }
 

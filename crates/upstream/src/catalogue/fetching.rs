@@ -5,7 +5,7 @@ use std::time::Instant;
 
 /// The running fetch, and the numbers of the fetches that have begun and ended.
 #[derive(Default)]
-pub(super) struct Busy {
+pub(super) struct FetchState {
     pub(super) fetching: bool,
     /// The time when the running fetch began.
     pub(super) since: Option<Instant>,
@@ -16,7 +16,7 @@ pub(super) struct Busy {
     pub(super) announced: Option<u64>,
 }
 
-impl Busy {
+impl FetchState {
     /// Starts a fetch.
     pub(super) fn begin(&mut self) {
         self.fetching = true;
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn a_fetch_for_one_version_does_not_count_as_one_of_all_lists() {
-        let mut busy = Busy::default();
+        let mut busy = FetchState::default();
         let wanted = busy.begun + 1;
         busy.begin();
         busy.end(false);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
-use engine::catalogue::{Absence, UpstreamCatalogue};
+use engine::catalogue::{UpstreamAbsence, UpstreamCatalogue};
 use proto::era::{Era, Lifecycle, newest_handshake, newest_stateless};
 
 use super::freshness::{Fetched, announces};
@@ -30,13 +30,13 @@ struct LifecycleState {
     /// The lists, and the time when they were fetched.
     known: Option<(ServedLists, Instant)>,
     /// The last fetch, if it failed.
-    failed: Option<Failed>,
+    failed: Option<FailedFetch>,
 }
 
 /// A fetch that failed.
 #[derive(Clone)]
-struct Failed {
-    absence: Absence,
+struct FailedFetch {
+    absence: UpstreamAbsence,
     at: Instant,
 }
 
@@ -91,7 +91,7 @@ impl LifecycleLists {
     }
 
     /// Returns the reason why the last fetch failed; `None` if it succeeded.
-    pub(super) fn absence(&self) -> Option<Absence> {
+    pub(super) fn absence(&self) -> Option<UpstreamAbsence> {
         self.state.load().failed.as_ref().map(|failed| failed.absence.clone())
     }
 
@@ -154,8 +154,8 @@ impl LifecycleLists {
     }
 
     /// Records the reason why a fetch failed. Known lists are kept: old lists are better than none.
-    pub(super) fn miss(&self, absence: Absence) {
-        let failed = Failed { absence, at: Instant::now() };
+    pub(super) fn miss(&self, absence: UpstreamAbsence) {
+        let failed = FailedFetch { absence, at: Instant::now() };
         self.state.rcu(|before| LifecycleState { known: before.known.clone(), failed: Some(failed.clone()) });
     }
 
@@ -206,7 +206,7 @@ mod tests {
             lifecycle.judge_again(|lists| lists.again(&held))
                 && !lifecycle.judge_again(|lists| lists.again(&held))
         );
-        lifecycle.miss(Absence { reason: "503".to_owned(), retry: true });
+        lifecycle.miss(UpstreamAbsence { reason: "503".to_owned(), retry: true });
         assert!(lifecycle.has_failed() && lifecycle.served().unwrap().held().len() == 1);
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use engine::catalogue::{Absence, Gather, GatherLimits, ListKind, UpstreamCatalogue};
+use engine::catalogue::{Gather, GatherLimits, ListKind, UpstreamAbsence, UpstreamCatalogue};
 use proto::era::Era;
 use proto::json::LIST_DEPTH;
 use proto::mcp::Notice;
@@ -17,7 +17,7 @@ use super::lifecycle_lists::LifecycleLists;
 use crate::definitions::ListSlot;
 use crate::destination::Destination;
 use crate::egress::Egress;
-use crate::embedded::Reading;
+use crate::embedded::ArgumentInterpreter;
 use crate::health::HealthEvent;
 use crate::link::OpenLink;
 use crate::pool::LinkCell;
@@ -252,7 +252,7 @@ impl Catalogue {
         }
         let mut catalogue = gather.finish();
         if let Destination::Native(server) = &self.server.destination {
-            catalogue.reader = Some(Reading::of(server));
+            catalogue.reader = Some(ArgumentInterpreter::of(server));
         }
         Ok(catalogue)
     }
@@ -265,8 +265,8 @@ impl Catalogue {
         }
     }
 
-    fn absence_for(&self, error: &LinkError) -> Absence {
-        Absence { reason: self.server.describe(error), retry: true }
+    fn absence_for(&self, error: &LinkError) -> UpstreamAbsence {
+        UpstreamAbsence { reason: self.server.describe(error), retry: true }
     }
 
     /// Stores the lists that were fetched for a lifecycle. The server may have answered in the other lifecycle.

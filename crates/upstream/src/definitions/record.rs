@@ -55,7 +55,7 @@ pub struct DefinitionRecord {
 }
 
 /// A list after it was compared with the record.
-pub(crate) struct Judged {
+pub(crate) struct ComparedList {
     /// The definitions in the list; `None` if the list was not compared.
     pub(crate) sightings: Option<Arc<[ListedDefinition]>>,
     /// The tools that must not be served.
@@ -170,11 +170,11 @@ impl DefinitionRecord {
         source: ListSource,
         tools: &[Item],
         is_complete: bool,
-    ) -> Judged {
+    ) -> ComparedList {
         let (opened, policy) = (self.opened.get(), self.policy());
         if policy == DefinitionPolicy::Allow || (opened.is_none() && policy != DefinitionPolicy::Hold) {
             self.forget_list(source);
-            return Judged { sightings: None, held: HashSet::new(), note: None };
+            return ComparedList { sightings: None, held: HashSet::new(), note: None };
         }
         let (seen, bodies) = self.sightings(tools);
         let mut state = self.state.lock();
@@ -201,7 +201,7 @@ impl DefinitionRecord {
                 store.record(digest, now);
             }
         }
-        Judged { sightings: Some(seen), held, note }
+        ComparedList { sightings: Some(seen), held, note }
     }
 
     /// Returns the definitions in a list (each as a tool's name and a fingerprint), and the normal forms that had to be

@@ -2,21 +2,21 @@
 //! for requests to other servers, and the credentials that a client's request contains for their site. This module
 //! must not know their tools.
 
+mod argument_interpreter;
 mod carried;
 mod clients;
 mod offered;
 mod passing;
-mod reading;
 
 #[cfg(test)]
 mod passing_tests;
 #[cfg(test)]
 mod tests;
 
+pub use argument_interpreter::ArgumentInterpreter;
 pub use carried::{is_wanted, mapped};
 pub use engine::credential::Carried;
 pub use offered::offered;
-pub use reading::Reading;
 
 use std::sync::Arc;
 

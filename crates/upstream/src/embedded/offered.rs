@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use config::{NativeLink, Offered};
+use config::{EmbeddedItems, NativeLink};
 use native::{
     Answering, HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, NativeCall, NativeServer,
     OpenedResponse, Pending,
@@ -17,13 +17,13 @@ use serde_json::{Value, json};
 
 /// Returns the names of the server's tools and prompts; `None` if its site may have more, or if its settings are
 /// invalid.
-pub fn offered(link: &NativeLink) -> Option<Offered> {
+pub fn offered(link: &NativeLink) -> Option<EmbeddedItems> {
     if super::is_on(link, "discover") {
         return None;
     }
-    let server = super::made(link, || Ok(Arc::new(Nobody))).ok()?;
+    let server = super::made(link, || Ok(Arc::new(UnansweringPort))).ok()?;
     let tools = names(&*server, Method::ToolsList, "tools")?;
-    Some(Offered { tools, prompts: names(&*server, Method::PromptsList, "prompts")? })
+    Some(EmbeddedItems { tools, prompts: names(&*server, Method::PromptsList, "prompts")? })
 }
 
 /// Returns the names in a list that the server can provide without a request to another server; `None` if the
@@ -40,9 +40,9 @@ fn names(server: &dyn NativeServer, list: Method, member: &str) -> Option<Vec<St
 }
 
 /// A port to other servers that never answers.
-struct Nobody;
+struct UnansweringPort;
 
-impl HttpClient for Nobody {
+impl HttpClient for UnansweringPort {
     fn send(&self, _: HttpRequest) -> Pending<Result<HttpResponse, HttpFault>> {
         Box::pin(std::future::ready(Err(unsent())))
     }
@@ -78,7 +78,7 @@ mod tests {
         load(&format!("mcpServers:\n{servers}"), "test", &nothing).unwrap().config
     }
 
-    fn of(config: &Config, server: &str) -> Option<Offered> {
+    fn of(config: &Config, server: &str) -> Option<EmbeddedItems> {
         let Link::Native(link) = &config.mcp_servers[server].link else { panic!("{server} is not embedded") };
         offered(link)
     }

@@ -1,6 +1,6 @@
 //! Derives a server's state from the facts about it. This module must not know events.
 
-use super::facts::{Down, KnownLists};
+use super::facts::{DownReason, KnownLists};
 use super::machine::HealthMachine;
 use super::state::{HealthCause, HealthWord};
 
@@ -60,19 +60,19 @@ impl HealthMachine {
         }
     }
 
-    fn derived_down(&self, down: &Down) -> (HealthWord, HealthCause) {
+    fn derived_down(&self, down: &DownReason) -> (HealthWord, HealthCause) {
         match (down, self.ends.in_a_row) {
-            (Down::Ended(cause), Some(ends)) if self.is_child && ends.number > 1 => {
+            (DownReason::Ended(cause), Some(ends)) if self.is_child && ends.number > 1 => {
                 (HealthWord::BackingOff, cause.after(&format!("the process exited {}", ends.in_words())))
             }
-            (Down::Ended(cause), _) => {
+            (DownReason::Ended(cause), _) => {
                 (HealthWord::Starting, cause.after("the connection ended and is being reopened"))
             }
-            (Down::NotStarted(cause), Some(ends)) => (
+            (DownReason::NotStarted(cause), Some(ends)) => (
                 HealthWord::BackingOff,
                 cause.after(&format!("the process failed to start {}", ends.in_words())),
             ),
-            (Down::NotStarted(cause) | Down::Unreachable(cause), _) => {
+            (DownReason::NotStarted(cause) | DownReason::Unreachable(cause), _) => {
                 (HealthWord::Unreachable, cause.clone())
             }
         }

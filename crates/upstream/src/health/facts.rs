@@ -79,7 +79,7 @@ impl EndsInARow {
 /// The reasons why the server cannot be used, or can be used only by some clients.
 #[derive(Debug, Default)]
 pub(super) struct ReachFacts {
-    pub(super) down: Option<Down>,
+    pub(super) down: Option<DownReason>,
     pub(super) unauthorized: Option<HealthCause>,
     /// True if a request failed in a way that leaves the server's state unknown until another request has been sent.
     pub(super) is_doubted: bool,
@@ -90,7 +90,7 @@ pub(super) struct ReachFacts {
 
 /// The reason why no link can be opened.
 #[derive(Debug, Clone)]
-pub(super) enum Down {
+pub(super) enum DownReason {
     /// A link that worked has ended by itself.
     Ended(HealthCause),
     /// A process could not be started.
@@ -159,7 +159,7 @@ impl RequestFacts {
 
 /// The gateway's attempts to use the server.
 #[derive(Debug)]
-pub(super) struct Tries {
+pub(super) struct ConnectionAttempts {
     /// The time at which the first attempt began.
     pub(super) first: Option<Instant>,
     /// True once an attempt has ended.
@@ -167,7 +167,7 @@ pub(super) struct Tries {
     pub(super) schedule: Schedule,
 }
 
-impl Tries {
+impl ConnectionAttempts {
     /// Creates the facts before the first attempt. The seed makes this gateway's pauses between attempts differ from
     /// those of other gateways.
     pub(super) fn new(seed: u64) -> Self {

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::event::{Failure, HealthEvent};
 use super::facts::{
-    ConnectionFacts, Down, KnownLists, ListFacts, ProcessEnds, ReachFacts, RequestFacts, Tries,
+    ConnectionAttempts, ConnectionFacts, DownReason, KnownLists, ListFacts, ProcessEnds, ReachFacts,
+    RequestFacts,
 };
 use super::state::{HealthCause, HealthWord};
 
@@ -37,7 +38,7 @@ pub(super) struct HealthMachine {
     pub(super) reach: ReachFacts,
     pub(super) lists: ListFacts,
     pub(super) requests: RequestFacts,
-    tries: Tries,
+    tries: ConnectionAttempts,
     pub(super) now: Instant,
     state: (HealthWord, HealthCause),
     since: Instant,
@@ -55,7 +56,7 @@ impl HealthMachine {
             reach: ReachFacts::default(),
             lists: ListFacts::default(),
             requests: RequestFacts::default(),
-            tries: Tries::new(seed),
+            tries: ConnectionAttempts::new(seed),
             now,
             state: (HealthWord::Starting, HealthCause::plain(super::derived::NOT_ASKED)),
             since: now,
@@ -224,9 +225,9 @@ impl HealthMachine {
             Failure::Unreachable(cause) | Failure::Doubtful(cause) | Failure::Unwell(cause) => {
                 if self.is_child {
                     self.count_end();
-                    self.be_down(Down::NotStarted(cause));
+                    self.be_down(DownReason::NotStarted(cause));
                 } else {
-                    self.be_down(Down::Unreachable(cause));
+                    self.be_down(DownReason::Unreachable(cause));
                 }
             }
             Failure::Unauthorized(cause) => self.want_credential(cause),
@@ -238,7 +239,9 @@ impl HealthMachine {
         match failure {
             // A server to which no link can be opened lists nothing, and that failure has been recorded already.
             _ if self.reach.down.is_some() || self.reach.unauthorized.is_some() => {}
-            Failure::Unreachable(cause) | Failure::Doubtful(cause) => self.be_down(Down::Unreachable(cause)),
+            Failure::Unreachable(cause) | Failure::Doubtful(cause) => {
+                self.be_down(DownReason::Unreachable(cause))
+            }
             Failure::Unwell(cause) => {
                 self.tries.was_tried = true;
                 self.lists.failed = Some(cause);
@@ -255,7 +258,7 @@ impl HealthMachine {
         match failure {
             // The end of a process is reported separately, with more detail.
             _ if self.is_child || self.reach.down.is_some() => {}
-            Failure::Unreachable(cause) => self.be_down(Down::Unreachable(cause)),
+            Failure::Unreachable(cause) => self.be_down(DownReason::Unreachable(cause)),
             Failure::Doubtful(_) if !self.reach.is_doubted && self.reach.unauthorized.is_none() => {
                 self.reach.is_doubted = true;
                 self.tries.schedule.at(self.now);
@@ -274,7 +277,7 @@ impl HealthMachine {
         }
     }
 
-    fn be_down(&mut self, down: Down) {
+    fn be_down(&mut self, down: DownReason) {
         (self.connection.is_open, self.connection.is_resting, self.reach.unauthorized) = (false, false, None);
         self.reach.is_doubted = false;
         self.reach.down = Some(down);
@@ -299,7 +302,7 @@ impl HealthMachine {
         }
         self.count_end();
         self.connection.lost_notices.remove(&link);
-        self.be_down(Down::Ended(cause));
+        self.be_down(DownReason::Ended(cause));
         self.tries.schedule.at(self.now + FIRST_PAUSE);
     }
 

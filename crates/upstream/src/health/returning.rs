@@ -16,12 +16,12 @@ const STEP: Duration = Duration::from_millis(50);
 #[derive(Debug, Default)]
 pub(super) struct Returning {
     woken: Notify,
-    since: Mutex<Since>,
+    since: Mutex<ReturnProgress>,
 }
 
 /// The requests that were let through since the server became available again.
 #[derive(Debug, Default)]
-struct Since {
+struct ReturnProgress {
     /// The time when the server became available again; `None` if it was never away.
     at: Option<Instant>,
     /// The number of requests that were let through since the server became available again.
@@ -31,7 +31,7 @@ struct Since {
 impl Returning {
     /// Wakes all waiting requests, because the server is back.
     pub(super) fn is_back(&self) {
-        *self.since.lock() = Since { at: Some(Instant::now()), number: 0 };
+        *self.since.lock() = ReturnProgress { at: Some(Instant::now()), number: 0 };
         self.woken.notify_waiters();
     }
 
@@ -52,7 +52,7 @@ impl Returning {
     }
 }
 
-impl Since {
+impl ReturnProgress {
     /// Returns the time at which the next request is let through; `None` if it is let through now.
     fn next(&mut self) -> Option<Instant> {
         let at = self.at?;
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn waves_are_of_8_16_and_32() {
         let at = Instant::now();
-        let mut since = Since { at: Some(at), number: 0 };
+        let mut since = ReturnProgress { at: Some(at), number: 0 };
         let waves: Vec<u128> = (0..60)
             .filter_map(|_| since.next())
             .map(|due| (due - at).as_millis() / STEP.as_millis())
@@ -77,7 +77,7 @@ mod tests {
         let size = |wave| waves.iter().filter(|one| **one == wave).count();
         assert_eq!([size(0), size(1), size(2), size(3)], [8, 16, 32, 4]);
         assert!(waves.is_sorted(), "first come, first served");
-        assert_eq!(Since::default().next(), None);
+        assert_eq!(ReturnProgress::default().next(), None);
     }
 
     #[tokio::test(start_paused = true)]

@@ -49,8 +49,8 @@ impl Schedule {
         self.next
     }
 
-    /// Returns true if an attempt is due, which the caller then makes. If this attempt has no result, another
-    /// attempt is due after a pause.
+    /// Returns true if an attempt is due; the caller then makes this attempt. If the attempt has no result, another
+    /// one is due after a pause.
     pub(super) fn take(&mut self, now: Instant) -> bool {
         let is_due = self.next.is_some_and(|next| next <= now);
         if is_due {

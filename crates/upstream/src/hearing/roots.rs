@@ -15,7 +15,7 @@ use crate::pool::dispatch::Binding;
 /// the roots waits as long.
 const KEPT: Duration = Duration::from_secs(20);
 
-/// The reason for a server whose question nobody took.
+/// The reason to give to a server if no client can answer its question.
 const NOBODY: &str = "no client on this connection can answer questions";
 
 impl LinkMonitor {

@@ -13,7 +13,7 @@ use crate::egress::Egress;
 use crate::negotiation::wire::Wire;
 
 /// The meaning of a refusal, derived from the server's reaction to a harmless request.
-pub(super) enum Settled {
+pub(super) enum RefusalMeaning {
     /// The refusal is the server's own answer.
     Answer,
     /// The request was not executed, because the server was replaced or has forgotten the session.
@@ -34,18 +34,18 @@ impl OpenLink {
         link: &HttpLink,
         rejection: &Rejection,
         mismatch: Mismatch,
-    ) -> Settled {
+    ) -> RefusalMeaning {
         let is_lost = match self.probe.reaction(client, link).await {
-            Reaction::Alive => return Settled::Answer,
-            Reaction::Silent => return Settled::Ambiguous,
+            Reaction::Alive => return RefusalMeaning::Answer,
+            Reaction::Silent => return RefusalMeaning::Ambiguous,
             // A server that has forgotten a session reports this before it looks at the method; a server of another
             // version may not.
             Reaction::Unknown if self.era.has_sessions() && mismatch == Mismatch::Session => {
-                return Settled::Answer;
+                return RefusalMeaning::Answer;
             }
             Reaction::Unknown if self.era.has_sessions() => {
                 if !refuses_sessions(client, link).await {
-                    return Settled::Answer;
+                    return RefusalMeaning::Answer;
                 }
                 true
             }
@@ -54,9 +54,9 @@ impl OpenLink {
         };
         self.bury();
         match mismatch {
-            _ if !is_lost => Settled::Ambiguous,
-            Mismatch::Session => Settled::Lost(LinkError::SessionGone),
-            Mismatch::Era => Settled::Lost(LinkError::Foreign(self.era.version)),
+            _ if !is_lost => RefusalMeaning::Ambiguous,
+            Mismatch::Session => RefusalMeaning::Lost(LinkError::SessionGone),
+            Mismatch::Era => RefusalMeaning::Lost(LinkError::Foreign(self.era.version)),
         }
     }
 

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use native::{Answering, FileTransfer, NativeCall, NativeServer, Soon};
+use native::{Answering, FileTransfer, NativeCall, NativeServer, PendingResponse};
 use parking_lot::Mutex;
 use proto::mcp::meta::PROGRESS_TOKEN;
 use proto::rpc::FrameLimits;
@@ -41,7 +41,7 @@ pub(super) async fn answered(
 /// An answer that takes long.
 pub struct NativeReply {
     /// Never locked, because only one task at a time waits for the answer. The mutex makes the type `Sync`, as calls need it.
-    answer: Mutex<Soon>,
+    answer: Mutex<PendingResponse>,
     transfer: FileTransfer,
     /// The caller's progress token, as JSON.
     token: Bytes,
@@ -54,7 +54,7 @@ impl NativeReply {
     /// Waits for the answer. If a file is being passed on for a second, returns the source of the reports and the answer
     /// instead.
     pub(super) async fn begin(
-        (answer, transfer): (Soon, FileTransfer),
+        (answer, transfer): (PendingResponse, FileTransfer),
         token: Bytes,
         limits: FrameLimits,
     ) -> Result<Reply, LinkError> {

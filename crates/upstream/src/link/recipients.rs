@@ -8,7 +8,7 @@ use bytes::Bytes;
 use engine::exchange::ProgressToken;
 use parking_lot::Mutex;
 use proto::rpc::Frame;
-use transport::up::{Owner, Unasked};
+use transport::up::{Owner, UnaskedMessages};
 
 use super::inbox::{Inbound, InboxSender};
 use super::user::LinkUser;
@@ -32,7 +32,7 @@ pub struct LinkRecipients {
     /// The only owner that can be asked now, on a link that clients use in turn.
     turn: Mutex<Option<TurnOwner>>,
     /// The receiver of the child's unsolicited messages, until a task takes it.
-    unasked: Mutex<Option<Unasked>>,
+    unasked: Mutex<Option<UnaskedMessages>>,
 }
 
 impl LinkRecipients {
@@ -77,12 +77,12 @@ impl LinkRecipients {
     }
 
     /// Stores the receiver of the child's unsolicited messages until it is taken.
-    pub fn keep_unasked(&self, unasked: Unasked) {
+    pub fn keep_unasked(&self, unasked: UnaskedMessages) {
         *self.unasked.lock() = Some(unasked);
     }
 
     /// Takes the receiver of the child's unsolicited messages; works only once.
-    pub fn take_unasked(&self) -> Option<Unasked> {
+    pub fn take_unasked(&self) -> Option<UnaskedMessages> {
         self.unasked.lock().take()
     }
 

@@ -13,7 +13,7 @@ use proto::rpc::{Frame, FrameKind, FrameLimits, Id, code, error_response};
 use transport::net::client::Client;
 use transport::up::{AmbiguousRefusal, HttpLink, HttpReply, LinkError, MessageHeaders, OpenCall, Owner};
 
-use super::mismatched::Settled;
+use super::mismatched::RefusalMeaning;
 use super::native_reply::answered;
 use super::open_link::OpenLink;
 use super::probe::Rejection;
@@ -104,9 +104,9 @@ impl OpenLink {
                         && frame.kind() == FrameKind::Error
                     {
                         match Box::pin(self.judged(client, link, frame, status)).await {
-                            Settled::Answer => {}
-                            Settled::Lost(other) => return Err(other),
-                            Settled::Ambiguous => return Err(ambiguous(status, frame)),
+                            RefusalMeaning::Answer => {}
+                            RefusalMeaning::Lost(other) => return Err(other),
+                            RefusalMeaning::Ambiguous => return Err(ambiguous(status, frame)),
                         }
                     }
                     Ok(reply)
@@ -221,8 +221,8 @@ impl OpenLink {
                     link.asked(client, outbound.body, outbound.key, outbound.mirror.as_ref(), limits).await;
                 let answer = self.known(client, link, answer).await?;
                 match self.judged(client, link, &answer.frame, answer.status).await {
-                    Settled::Lost(other) => Err(other),
-                    Settled::Answer | Settled::Ambiguous => Ok(answer.frame),
+                    RefusalMeaning::Lost(other) => Err(other),
+                    RefusalMeaning::Answer | RefusalMeaning::Ambiguous => Ok(answer.frame),
                 }
             }
             Wire::Pipe(_) | Wire::Sse(_) => {
@@ -242,11 +242,11 @@ impl OpenLink {
     }
 
     /// Finds out what a refusal means; if the server was replaced or has forgotten the session, the next request reopens the link.
-    async fn judged(&self, client: &Client, link: &HttpLink, answer: &Frame, status: u16) -> Settled {
-        let Some(mismatch) = mismatch(self.era, answer, status) else { return Settled::Answer };
+    async fn judged(&self, client: &Client, link: &HttpLink, answer: &Frame, status: u16) -> RefusalMeaning {
+        let Some(mismatch) = mismatch(self.era, answer, status) else { return RefusalMeaning::Answer };
         // If the server has given out no session, an accepted request reveals nothing about a session.
         if mismatch == Mismatch::Session && status < 400 && !link.has_session() {
-            return Settled::Answer;
+            return RefusalMeaning::Answer;
         }
         self.settle_mismatch(client, link, &Rejection::of(answer, status), mismatch).await
     }
@@ -278,11 +278,11 @@ impl OpenLink {
             return outcome;
         }
         match Box::pin(self.settle_mismatch(client, link, &Rejection::bare(status), mismatch)).await {
-            Settled::Lost(other) => Err(other),
-            Settled::Ambiguous if let Err(LinkError::Status { status, body }) = outcome => {
+            RefusalMeaning::Lost(other) => Err(other),
+            RefusalMeaning::Ambiguous if let Err(LinkError::Status { status, body }) = outcome => {
                 Err(LinkError::Ambiguous(Box::new(AmbiguousRefusal { status, body, message: None })))
             }
-            Settled::Answer | Settled::Ambiguous => outcome,
+            RefusalMeaning::Answer | RefusalMeaning::Ambiguous => outcome,
         }
     }
 }

@@ -10,7 +10,7 @@ use proto::mcp::Method;
 use tokio::time::timeout;
 use tracing::Instrument as _;
 use transport::net::client::Client;
-use transport::up::{HttpLink, HttpTarget, LinkError, MuxRoom, SseLink, Unasked};
+use transport::up::{HttpLink, HttpTarget, LinkError, MuxRoom, SseLink, UnaskedMessages};
 
 use super::greeting::{ChildStarter, greet};
 use super::guest::Guest;
@@ -34,7 +34,7 @@ pub struct Connected {
     /// The transport.
     pub wire: Wire,
     /// The messages that the server sends by itself, on a stream that many exchanges share.
-    pub unasked: Option<Unasked>,
+    pub unasked: Option<UnaskedMessages>,
     /// The server's introduction.
     pub hello: ServerHello,
     /// The candidate that works.
@@ -119,7 +119,7 @@ impl<G: Guest> Connector<'_, G> {
         &self,
         target: &Arc<HttpTarget>,
         era: &'static Era,
-    ) -> Result<(SseLink, Unasked, ServerHello), LinkError> {
+    ) -> Result<(SseLink, UnaskedMessages, ServerHello), LinkError> {
         let (link, reader, unasked) = SseLink::open(self.client, target.clone(), self.room).await?;
         transport::task::spawn(reader.instrument(self.span.clone()));
         let (key, request) = self.guest.introduction(era);

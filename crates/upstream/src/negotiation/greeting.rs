@@ -13,13 +13,13 @@ use proto::rpc::{Frame, FrameKind, FrameLimits};
 use tokio::time::{Instant, timeout_at};
 use tracing::Instrument as _;
 use transport::child::{Companion, Limits as ChildLimits, SpawnError, Spec, Supervisor};
-use transport::up::{LinkError, MuxCall, MuxRoom, PipeLink, Unasked, read_hello};
+use transport::up::{LinkError, MuxCall, MuxRoom, PipeLink, UnaskedMessages, read_hello};
 
 use super::guest::Guest;
 use super::negotiator::{Candidate, Candidates, PROBE, Verdict, verdict};
 
 /// A started child, and the messages that it sends by itself.
-pub(super) type Piped = (PipeLink, Unasked);
+pub(super) type StartedChild = (PipeLink, UnaskedMessages);
 
 /// The means to start a child.
 pub struct ChildStarter<'a> {
@@ -42,7 +42,7 @@ pub struct ChildStarter<'a> {
 }
 
 impl ChildStarter<'_> {
-    async fn start(&self, guest: &impl Guest) -> Result<Piped, LinkError> {
+    async fn start(&self, guest: &impl Guest) -> Result<StartedChild, LinkError> {
         let spawn = || self.supervisor.spawn_with(self.spec, self.limits, self.companion.clone());
         let mut child = spawn().await;
         if matches!(child, Err(SpawnError::TooMany { .. })) && guest.make_room().await {
@@ -56,9 +56,9 @@ impl ChildStarter<'_> {
 }
 
 /// A child after its handshake.
-pub(super) struct Greeted {
+pub(super) struct GreetedChild {
     /// The pipe.
-    pub(super) piped: Piped,
+    pub(super) piped: StartedChild,
     /// The server's introduction.
     pub(super) hello: ServerHello,
     /// The candidate that works.
@@ -74,13 +74,13 @@ pub(super) async fn greet(
     guest: &impl Guest,
     starter: &ChildStarter<'_>,
     candidates: &mut Candidates,
-) -> Option<Greeted> {
+) -> Option<GreetedChild> {
     let mut child: Option<Child> = None;
     while let Some((candidate, _)) = candidates.next_candidate() {
         match attempt(guest, starter, candidates, candidate, &mut child).await {
             Ok((works, hello)) => {
                 let piped = child.take()?.piped;
-                return Some(Greeted { piped, hello, candidate: works });
+                return Some(GreetedChild { piped, hello, candidate: works });
             }
             Err(why) => {
                 guest.hears(candidate, &why);
@@ -124,7 +124,7 @@ async fn attempt(
 
 /// A child, and the requests that were sent to it.
 struct Child {
-    piped: Piped,
+    piped: StartedChild,
     within: Duration,
     until: Instant,
     /// The unanswered requests, the newest last.

@@ -1,4 +1,4 @@
-//! Dragoman's client at an authorization server, which is configured or registered (RFC 7591), and the client's
+//! Dragoman's client at an authorization server (configured, or registered as in RFC 7591), and the client's
 //! authentication (RFC 6749, 2.3). This module must not know tokens.
 
 use base64::Engine as _;
@@ -8,9 +8,9 @@ use http::HeaderValue;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::fetcher::{FetchRules, OAuthFetcher};
 use super::form::encoded;
 use super::metadata::Service;
-use super::outside::{FetchRules, Outside};
 use super::secret::Secret;
 
 /// The method by which a client authenticates.
@@ -133,7 +133,7 @@ pub(super) fn document(url: &str, redirect: &str, home: &str) -> String {
 /// # Errors
 /// Returns the reason why registration failed, and what to do.
 pub(super) async fn register(
-    outside: &Outside,
+    outside: &OAuthFetcher,
     service: &Service,
     redirect: &str,
     way: FetchRules<'_>,

@@ -5,8 +5,8 @@ use config::OAuthGrant;
 use engine::credential::challenge::Challenge;
 use http::{StatusCode, Uri};
 
+use super::fetcher::{FetchRules, OAuthFetcher};
 use super::metadata::{Protected, Service, canonical, read_resource, read_service, resource_places};
-use super::outside::{FetchRules, Outside};
 use crate::web::issuer_places;
 
 /// The result of a discovery: the resource, and the authorization server that grants access to it.
@@ -25,7 +25,7 @@ pub(super) struct DiscoveredService {
 /// # Errors
 /// Returns the human-readable reason why no authorization server was found.
 pub(super) async fn discover(
-    outside: &Outside,
+    outside: &OAuthFetcher,
     url: &Uri,
     challenge: &Challenge,
     (issuer, grant): (Option<&str>, OAuthGrant),
@@ -69,7 +69,7 @@ pub(super) fn is_same(one: &str, other: &str) -> bool {
 
 /// Returns the metadata of the server as a resource; `None` if it has none.
 async fn protected(
-    outside: &Outside,
+    outside: &OAuthFetcher,
     url: &Uri,
     challenge: &Challenge,
     way: FetchRules<'_>,
@@ -90,7 +90,7 @@ async fn protected(
 }
 
 async fn service(
-    outside: &Outside,
+    outside: &OAuthFetcher,
     issuer: &str,
     grant: OAuthGrant,
     way: FetchRules<'_>,
@@ -118,11 +118,11 @@ async fn service(
     Err(why)
 }
 
-async fn fetch(outside: &Outside, place: &str, way: FetchRules<'_>) -> Result<bytes::Bytes, String> {
+async fn fetch(outside: &OAuthFetcher, place: &str, way: FetchRules<'_>) -> Result<bytes::Bytes, String> {
     let place: Uri = place.parse().map_err(|_| "the address of the metadata is not a URL".to_owned())?;
     let answer = outside.get(&place, way).await?;
     if answer.status != StatusCode::OK {
-        return Err(format!("the answer was HTTP {}", answer.status.as_u16()));
+        return Err(format!("the response has the status HTTP {}", answer.status.as_u16()));
     }
     Ok(answer.body)
 }

@@ -6,7 +6,7 @@ use engine::credential::challenge::scopes;
 use http::Uri;
 use serde::{Deserialize, Serialize};
 
-use super::outside::{AllowedNetwork, may_ask};
+use super::fetcher::{AllowedNetwork, may_ask};
 
 /// The maximum number of authorization servers that are tried for one resource.
 const MOST_SERVERS: usize = 3;

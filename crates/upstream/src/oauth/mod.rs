@@ -20,7 +20,7 @@
 //! | `token_store` | the token storage, which outlives the process |
 //! | `shared` | consents that several gateways share |
 //! | `messages` | messages about refusals, without tokens |
-//! | `outside` | the HTTP port: allowed hosts, deadlines, size caps |
+//! | `fetcher` | the HTTP port: allowed hosts, deadlines, size caps |
 //! | `form`, `secret` | names and values in URLs; texts that are never displayed |
 //!
 //! If callers are authenticated, each caller gives its own consent, and the caller's tokens are used for that
@@ -32,12 +32,12 @@ mod client;
 mod client_credentials;
 mod consent_request;
 mod discovery;
+mod fetcher;
 pub mod form;
 mod grant;
 mod management;
 mod messages;
 mod metadata;
-mod outside;
 mod redirect;
 mod renewal;
 mod search;
@@ -62,10 +62,10 @@ pub use grant::{Grant, GrantSettings};
 pub use management::KnownConsent;
 pub use redirect::is_callback;
 pub use shared::{ConsentVersion, RenewalLock, SharedConsent, SharedConsents, Sharing};
-pub use start::Begun;
+pub use start::ConsentStart;
 
 use consent_request::{CallbackParameters, ConsentRequest};
-use outside::Outside;
+use fetcher::OAuthFetcher;
 use token_store::TokenStore;
 
 use crate::web::is_local;
@@ -75,7 +75,7 @@ pub const START: &str = "/oauth/consent/";
 
 /// The state that all grants share.
 struct OAuthProcess {
-    outside: Outside,
+    outside: OAuthFetcher,
     kept: TokenStore,
     /// The gateway's public address; `None` if it has none.
     base: Mutex<Option<String>>,
@@ -204,7 +204,7 @@ pub struct Consents {
 impl Consents {
     /// Creates an empty registry; tokens are stored in `folder`, or in memory if there is no folder.
     pub fn new(folder: Option<PathBuf>, connect_timeout: Duration) -> Self {
-        let outside = Outside::new(connect_timeout);
+        let outside = OAuthFetcher::new(connect_timeout);
         let is_ambiguous = AtomicBool::new(false);
         let around = OAuthProcess {
             outside,

@@ -10,9 +10,9 @@ use tokio::time::Instant;
 use super::client::{Registered, register};
 use super::consent_request::ConsentTarget;
 use super::discovery::discover;
+use super::fetcher::FetchRules;
 use super::grant::{Grant, unix};
 use super::metadata::Service;
-use super::outside::FetchRules;
 use super::redirect;
 use crate::web::is_safe;
 

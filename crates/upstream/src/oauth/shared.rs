@@ -197,7 +197,9 @@ impl Grant {
             return None;
         }
         ConsentVersion::after(before)
-            .inspect_err(|why| tracing::error!("a consent has no version: {why}"))
+            .inspect_err(|why| {
+                tracing::error!("cannot create a version number for a change to a consent: {why}")
+            })
             .ok()
     }
 

@@ -21,7 +21,7 @@ const PAGES: usize = 4;
 
 /// A consent that is about to begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Begun {
+pub struct ConsentStart {
     /// The server that requires the consent.
     pub server: Arc<str>,
     /// The future owner of the consent; `None` if all callers share it.
@@ -42,12 +42,12 @@ pub struct ConsentRedirect {
 
 impl Consents {
     /// Returns the consent that begins at this address; `None` if there is no such consent, or if it has expired.
-    pub fn begun(&self, entry: &str) -> Option<Begun> {
+    pub fn begun(&self, entry: &str) -> Option<ConsentStart> {
         self.with(entry, |grant, asked| {
             let url: Option<Uri> = asked.url.parse().ok();
             let at = url.and_then(|url| url.authority().map(ToString::to_string)).unwrap_or_default();
             let (server, caller) = (grant.server.clone(), grant.caller.clone());
-            Begun { server, caller, at, scopes: asked.wanted.scopes.clone() }
+            ConsentStart { server, caller, at, scopes: asked.wanted.scopes.clone() }
         })
     }
 

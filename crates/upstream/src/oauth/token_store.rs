@@ -138,7 +138,7 @@ impl TokenStoreState {
                 Err(format!("{why}; until then, the change is in memory only"))
             }
             Err(why) => {
-                Err(format!("{why}; this change is lost, because {MOST_UNSTORED} others wait already"))
+                Err(format!("{why}; this change is lost, because {MOST_UNSTORED} others are already waiting"))
             }
         }
     }

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::client::Registered;
+use super::fetcher::{Answer, FetchRules, OAuthFetcher};
 use super::form::joined;
 use super::metadata::Service;
-use super::outside::{Answer, FetchRules, Outside};
 use super::secret::Secret;
 
 /// The maximum length of a token, in bytes; it has to fit into a header.
@@ -67,7 +67,7 @@ pub(super) struct Parties<'a> {
 /// # Errors
 /// Returns [`NoTokens`] if the server issues no tokens.
 pub(super) async fn ask(
-    outside: &Outside,
+    outside: &OAuthFetcher,
     parties: Parties<'_>,
     grant: Grant<'_>,
     way: FetchRules<'_>,

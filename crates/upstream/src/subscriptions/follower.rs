@@ -12,7 +12,7 @@ use proto::rpc::{Frame, FrameKind, FrameLimits};
 use tokio::time::Instant;
 use transport::up::LinkError;
 
-use super::topics::{Listener, Listening, Topics};
+use super::topics::{Listener, ListenerGuard, Topics};
 use crate::egress::Egress;
 use crate::link::OpenLink;
 use crate::link::reply::{Item, ReplySource};
@@ -31,7 +31,12 @@ struct Follower {
 }
 
 /// Adds a listener to the listeners of a server.
-pub fn listen(egress: &Egress, links: &Arc<Links>, topics: &Arc<Topics>, listener: Listener) -> Listening {
+pub fn listen(
+    egress: &Egress,
+    links: &Arc<Links>,
+    topics: &Arc<Topics>,
+    listener: Listener,
+) -> ListenerGuard {
     let (listening, follow) = topics.join(links.server(), listener);
     if follow {
         let follower = Follower { egress: egress.clone(), links: links.clone(), topics: topics.clone() };

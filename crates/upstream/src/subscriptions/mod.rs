@@ -11,4 +11,4 @@ pub mod announcing;
 pub mod follower;
 pub mod topics;
 
-pub use topics::{Heard, Listening, ResourceNotice, Topics};
+pub use topics::{ListenerGuard, NoticeReceiver, ResourceNotice, Topics};

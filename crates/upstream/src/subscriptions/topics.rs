@@ -31,7 +31,7 @@ pub enum ResourceNotice {
     Missed(String),
 }
 
-enum To {
+enum NoticeTarget {
     Stream(mpsc::Sender<ResourceNotice>, Arc<AtomicBool>),
     Session(UpstreamId, Weak<dyn LinkUser>),
 }
@@ -71,7 +71,7 @@ impl Default for Topics {
 }
 
 /// The receiver of a listener's messages.
-pub struct Heard {
+pub struct NoticeReceiver {
     told: mpsc::Receiver<ResourceNotice>,
     /// True if messages were dropped because the channel was full.
     behind: Arc<AtomicBool>,
@@ -80,7 +80,7 @@ pub struct Heard {
     missed: Vec<String>,
 }
 
-impl Heard {
+impl NoticeReceiver {
     /// Returns the next message.
     pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<ResourceNotice>> {
         if let Some(uri) = self.missed.pop() {
@@ -125,16 +125,16 @@ impl ListenerHandle {
 }
 
 /// A listener's hold on its resources, which lasts until this value is dropped.
-pub struct Listening(ListenerHandle);
+pub struct ListenerGuard(ListenerHandle);
 
-impl Listening {
+impl ListenerGuard {
     /// Returns a reference to the listener.
     pub fn handle(&self) -> &ListenerHandle {
         &self.0
     }
 }
 
-impl Drop for Listening {
+impl Drop for ListenerGuard {
     fn drop(&mut self) {
         self.0.topics.leave(self.0.id);
     }
@@ -143,28 +143,28 @@ impl Drop for Listening {
 /// A listener, whose notifications go to its own stream or to a session.
 pub struct Listener {
     uris: HashSet<String>,
-    to: To,
+    to: NoticeTarget,
 }
 
 impl Listener {
     /// Creates a listener with its own stream for these resources.
-    pub fn by_stream(uris: Vec<String>) -> (Self, Heard) {
+    pub fn by_stream(uris: Vec<String>) -> (Self, NoticeReceiver) {
         let (sender, told) = mpsc::channel(BEHIND);
         let behind = Arc::new(AtomicBool::new(false));
-        let heard = Heard { told, behind: behind.clone(), uris: uris.clone(), missed: Vec::new() };
-        (Self { uris: uris.into_iter().collect(), to: To::Stream(sender, behind) }, heard)
+        let heard = NoticeReceiver { told, behind: behind.clone(), uris: uris.clone(), missed: Vec::new() };
+        (Self { uris: uris.into_iter().collect(), to: NoticeTarget::Stream(sender, behind) }, heard)
     }
 
     /// Creates a listener for a session, whose notifications have the form of the session's own version and contain
     /// the URI that its client uses. `uri` is the server's own URI.
     pub fn by_session((server, uri): (UpstreamId, String), session: Weak<dyn LinkUser>) -> Self {
-        Self { uris: HashSet::from([uri]), to: To::Session(server, session) }
+        Self { uris: HashSet::from([uri]), to: NoticeTarget::Session(server, session) }
     }
 }
 
 impl Topics {
     /// Adds a listener; returns `true` if a task has to be started for the server.
-    pub fn join(self: &Arc<Self>, server: &Arc<Server>, listener: Listener) -> (Listening, bool) {
+    pub fn join(self: &Arc<Self>, server: &Arc<Server>, listener: Listener) -> (ListenerGuard, bool) {
         let (id, follow) = {
             let mut state = self.state.lock();
             state.interest.add(listener.uris.iter().map(String::as_str));
@@ -176,7 +176,7 @@ impl Topics {
         self.note_change();
         self.wanted.send_modify(|n| *n += 1);
         let since = *self.wanted.borrow();
-        (Listening(ListenerHandle { server: server.clone(), topics: self.clone(), id, since }), follow)
+        (ListenerGuard(ListenerHandle { server: server.clone(), topics: self.clone(), id, since }), follow)
     }
 
     fn leave(&self, id: u64) {
@@ -227,12 +227,12 @@ impl Topics {
                 continue;
             }
             match &listener.to {
-                To::Stream(sender, behind) => {
+                NoticeTarget::Stream(sender, behind) => {
                     if sender.try_send(ResourceNotice::Notice(notice.clone())).is_err() {
                         behind.store(true, Ordering::Release);
                     }
                 }
-                To::Session(server, session) => sessions.push((*server, session.clone())),
+                NoticeTarget::Session(server, session) => sessions.push((*server, session.clone())),
             }
         }
         // The state is not locked here: a session locks its subscriptions, and a subscription that ends locks this state.
@@ -248,14 +248,14 @@ impl Topics {
         let mut sessions = Vec::new();
         for listener in self.state.lock().listeners.values() {
             match &listener.to {
-                To::Stream(sender, behind) => {
+                NoticeTarget::Stream(sender, behind) => {
                     for uri in &listener.uris {
                         if sender.try_send(ResourceNotice::Missed(uri.clone())).is_err() {
                             behind.store(true, Ordering::Release);
                         }
                     }
                 }
-                To::Session(server, session) => {
+                NoticeTarget::Session(server, session) => {
                     sessions.extend(listener.uris.iter().map(|uri| (*server, session.clone(), uri.clone())));
                 }
             }

@@ -82,11 +82,11 @@ pub(crate) fn run(mut args: Args, global: &Global, console: &Console) -> Result<
             }
             let name = words.remove(0);
             if whole.is_some() && !words.is_empty() {
-                let message = format!("{:?} is given together with arguments as JSON", words.join(" "));
+                let message = format!("{:?} cannot be combined with arguments as JSON", words.join(" "));
                 return Err(Failure::usage(message)
                     .help("pass the arguments either as JSON or as key=value, not both"));
             }
-            let Called { result, hint } = call(connection, handler, &name, whole, &words).await?;
+            let ToolCallResult { result, hint } = call(connection, handler, &name, whole, &words).await?;
             let shown = connection.modern(Method::ToolsCall, &result).into_owned();
             Ok((name, result, shown, hint))
         });
@@ -108,7 +108,7 @@ pub(crate) fn run(mut args: Args, global: &Global, console: &Console) -> Result<
 }
 
 /// The result of a call.
-struct Called {
+struct ToolCallResult {
     result: String,
     /// The likely reason for a failure: the tool is not listed, or does not list an argument.
     hint: Option<String>,
@@ -120,7 +120,7 @@ async fn call(
     name: &str,
     whole: Option<String>,
     words: &[String],
-) -> Result<Called, Failure> {
+) -> Result<ToolCallResult, Failure> {
     let catalogue = catalogue::gather(connection, &[ListKind::Tools], handler).await?;
     let listed: Vec<String> = catalogue.list(ListKind::Tools).iter().map(|item| item.key.clone()).collect();
     let tool: Option<Tool> = catalogue::tool(connection, catalogue, name);
@@ -140,7 +140,7 @@ async fn call(
     };
     match (complete(connection, &ask, handler).await, hint) {
         (Err(refused @ Failure::Refused { .. }), Some(hint)) => Err(refused.help(hint)),
-        (outcome, hint) => Ok(Called { result: outcome?.json().to_owned(), hint }),
+        (outcome, hint) => Ok(ToolCallResult { result: outcome?.json().to_owned(), hint }),
     }
 }
 

@@ -63,7 +63,7 @@ pub(crate) struct Args {
     /// Remove the servers that `import` can take from the client's settings; `disconnect` brings them back
     #[arg(long)]
     only: bool,
-    /// Write the settings of the project in this folder instead of those of the user
+    /// Write the settings of the project in this folder instead of your own
     #[arg(long)]
     project: bool,
     /// The settings file, if it is elsewhere

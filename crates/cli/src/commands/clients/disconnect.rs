@@ -32,7 +32,7 @@ pub(crate) struct Args {
     /// The name of the entry, if it was not created with `connect`
     #[arg(long, value_name = "NAME", default_value = "dragoman")]
     name: String,
-    /// The settings of the project in this folder instead of those of the user
+    /// Edit the settings of the project in this folder instead of your own
     #[arg(long)]
     project: bool,
     /// The settings file, if it is elsewhere

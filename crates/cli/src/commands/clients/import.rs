@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use self::plan::{ImportDecision, ImportPlan, PlannedServer};
 use super::client_files::{self, ClientFile};
 use crate::commands::configuration::changed_lines::show_changes;
-use crate::commands::configuration::config_file::{Checked, ConfigFile};
+use crate::commands::configuration::config_file::{CheckedConfig, ConfigFile};
 use crate::commands::configuration::confirmation::confirmed;
 use crate::output::console::{Console, one_line};
 use crate::output::failure::Failure;
@@ -162,7 +162,7 @@ fn edited(file: &ConfigFile, old: &str, plan: &ImportPlan, profile: Option<&str>
     if text == old {
         return Ok(Edited { text, unset: Vec::new(), unseen: Vec::new() });
     }
-    let Checked { unset, loaded } = file.check(&text)?;
+    let CheckedConfig { unset, loaded } = file.check(&text)?;
     let is_seen = |name: &String| {
         loaded
             .as_ref()

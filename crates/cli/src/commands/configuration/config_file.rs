@@ -33,7 +33,7 @@ impl Deref for ConfigFile {
 }
 
 /// A text that was checked.
-pub(crate) struct Checked {
+pub(crate) struct CheckedConfig {
     /// The configuration that the text describes; `None` if this depends on variables that are not set here.
     pub(crate) loaded: Option<Loaded>,
     /// The variables that the text uses without a default and that are not set here.
@@ -73,7 +73,7 @@ impl ConfigFile {
     ///
     /// # Errors
     /// Fails if the text is not a valid configuration.
-    pub(crate) fn check(&self, text: &str) -> Result<Checked, Failure> {
+    pub(crate) fn check(&self, text: &str) -> Result<CheckedConfig, Failure> {
         let mut attempt = self.attempt(text, &BTreeSet::new());
         if let Err(faults) = &attempt.loaded {
             let is_faulty = |name: &&String| faults.faults.iter().any(|one| uses(&one.offending, name));
@@ -86,8 +86,8 @@ impl ConfigFile {
         let is_accepted = attempt.loaded.as_ref().err().is_none_or(is_unknown);
         let unset = attempt.unset.into_iter().collect();
         match attempt.loaded {
-            Ok(loaded) => Ok(Checked { loaded: Some(loaded), unset }),
-            Err(_) if is_accepted => Ok(Checked { loaded: None, unset }),
+            Ok(loaded) => Ok(CheckedConfig { loaded: Some(loaded), unset }),
+            Err(_) if is_accepted => Ok(CheckedConfig { loaded: None, unset }),
             Err(faults) => Err(Failure::Config(Box::new(faults))),
         }
     }

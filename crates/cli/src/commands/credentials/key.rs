@@ -31,7 +31,7 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// Create a key and print it; it is never shown again
-    New(New),
+    New(NewKeyOptions),
     /// List the API keys
     List {
         #[command(flatten)]
@@ -48,7 +48,7 @@ enum Command {
 }
 
 #[derive(Debug, clap::Args)]
-struct New {
+struct NewKeyOptions {
     /// The name of the key's user; must be unique among the keys in use
     #[arg(value_name = "NAME")]
     name: String,
@@ -71,7 +71,7 @@ pub(crate) fn run(args: Args, global: &Global, console: &Console) -> Result<(), 
     }
 }
 
-fn new(args: New, global: &Global, console: &Console) -> Result<(), Failure> {
+fn new(args: NewKeyOptions, global: &Global, console: &Console) -> Result<(), Failure> {
     let StateFolder { folder, config, .. } = args.place.find(global, console)?;
     let now = moment::now();
     let expires = args.expires.map(|written| written.after(now));
@@ -159,7 +159,7 @@ fn revoke(which: &str, state: &StateFolder, console: &Console) -> Result<(), Fai
 /// Returns the error for a key that stays valid, because its revocation cannot be stored.
 fn not_revoked(error: &store::Error) -> Failure {
     let help = format!("the key is still valid: {}, and revoke it again", error.help());
-    Failure::new(format!("the key is not revoked: {error}")).help(help)
+    Failure::new(format!("the key was not revoked: {error}")).help(help)
 }
 
 /// Returns the error for an unknown key. The text may be a mistyped key, so the message repeats only the part that may

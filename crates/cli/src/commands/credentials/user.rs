@@ -104,9 +104,9 @@ fn read(console: &Console) -> Result<String, Failure> {
     let password = line.trim_end_matches(['\r', '\n']).to_owned();
     if password.chars().count() < SHORTEST || password.len() as u64 > LONGEST {
         let message = format!("the password has {} characters", password.chars().count());
-        return Err(
-            Failure::usage(message).help(format!("choose at least {SHORTEST}, and at most {LONGEST} bytes"))
-        );
+        return Err(Failure::usage(message).help(format!(
+            "choose a password of at least {SHORTEST} characters and at most {LONGEST} bytes"
+        )));
     }
     Ok(password)
 }

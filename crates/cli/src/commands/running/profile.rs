@@ -35,7 +35,7 @@ enum ProfileCommand {
         #[command(flatten)]
         place: StateOptions,
     },
-    /// Show a profile: its servers, and the number of its tools with the tokens that they take
+    /// Show a profile: its servers, the number of its tools, and how many tokens the tools take
     Show {
         #[command(flatten)]
         one: NamedProfile,

@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 
 use self::proposal::Proposal;
 use crate::commands::configuration::changed_lines::show_changes;
-use crate::commands::configuration::config_file::{Checked, ConfigFile};
+use crate::commands::configuration::config_file::{CheckedConfig, ConfigFile};
 use crate::commands::configuration::confirmation::confirmed;
 use crate::output::console::Console;
 use crate::output::failure::Failure;
@@ -133,7 +133,7 @@ fn add_found(
 ) -> Result<bool, Failure> {
     let entry = proposal.map_or_else(|| args.entry(), |proposal| Ok(proposal.entry.clone()))?;
     let new = args.edited(name, &entry, file, old)?;
-    let Checked { loaded, unset } = file.check(&new)?;
+    let CheckedConfig { loaded, unset } = file.check(&new)?;
     if let Some(proposal) = proposal
         && !args.is_agreed(name, proposal, file, console)?
     {
@@ -248,7 +248,7 @@ impl Args {
         let mut entry = Map::new();
         if let Some(url) = &self.url {
             if !url.contains("://") && !url.contains("${") {
-                let help = format!("write it with its scheme: http://{url}; a command follows `--`");
+                let help = format!("write the scheme: http://{url}; or write `--` before a command");
                 return Err(Failure::usage(format!("{url:?} is not a URL")).help(help));
             }
             if let Some(transport) = self.transport {

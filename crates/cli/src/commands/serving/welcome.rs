@@ -38,7 +38,7 @@ pub(crate) struct Welcome<'a> {
     pub(crate) program: &'a str,
     /// A link that opens the admin pages once.
     pub(crate) admin_link: Option<&'a str>,
-    /// The colours of the text.
+    /// The colors of the text.
     pub(crate) paint: Paint,
 }
 
@@ -390,11 +390,11 @@ endpoints:
     }
 
     #[test]
-    fn colours_change_nothing_else() {
-        let mut coloured = screen(TEXT, None, Paint(true));
+    fn colors_change_nothing_else() {
+        let mut colored = screen(TEXT, None, Paint(true));
         for code in ["\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[36m"] {
-            coloured = coloured.replace(code, "");
+            colored = colored.replace(code, "");
         }
-        assert_eq!(coloured, screen(TEXT, None, Paint(false)));
+        assert_eq!(colored, screen(TEXT, None, Paint(false)));
     }
 }

@@ -16,7 +16,7 @@ use crate::values::words::words;
 
 section! {
     /// The conditions of a rule, which must all hold.
-    pub struct When: "a mapping with `arguments` or `annotations`" {
+    pub struct RuleConditions: "a mapping with `arguments` or `annotations`" {
         /// Rejects a condition on a value that lies inside the value of another condition: the inner condition can only
         /// contradict the outer one.
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
@@ -37,7 +37,7 @@ section! {
     ]
 }
 
-impl When {
+impl RuleConditions {
     /// Returns true if there is no condition.
     pub fn is_empty(&self) -> bool {
         self.arguments.is_empty() && self.annotations.is_empty()

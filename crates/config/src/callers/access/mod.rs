@@ -7,7 +7,7 @@ mod rule;
 mod scheme;
 
 pub(crate) use conditions::HintValues;
-pub use conditions::{AnnotationHint, When};
+pub use conditions::{AnnotationHint, RuleConditions};
 pub use path::ValuePath;
-pub use rule::{AccessRule, Effect, Who};
+pub use rule::{AccessRule, CallerSelection, Effect};
 pub use scheme::Scheme;

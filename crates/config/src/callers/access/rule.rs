@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::json;
 
-use super::conditions::{PlacedValues, When};
+use super::conditions::{PlacedValues, RuleConditions};
 use super::path::ValuePath;
 use crate::callers::access::Scheme;
 use crate::callers::trusted_proxies::Range;
@@ -12,7 +12,7 @@ use crate::reading::known::ReferenceKind;
 use crate::reading::reader::Reader;
 use crate::reading::rows::section;
 use crate::reading::section;
-use crate::reading::spellings::{Maybe, SomeWords, Values, Within, refuse_empty, some_globs};
+use crate::reading::spellings::{MergedSection, Optional, Values, WordList, refuse_empty, some_globs};
 use crate::syntax::parse::Entry;
 use crate::values::glob::Glob;
 use crate::values::ip::IpRange;
@@ -52,20 +52,20 @@ section! {
         /// Allows the items that these patterns match: tools and prompts by `server__name`, where `name` is the server's own name
         /// for the item, or by `name` alone unless the profile has `names: prefix`; resources by their URIs. `"*"` matches
         /// everything.
-        "allow" allow: Option<Vec<Glob>> = Maybe(some_globs(None));
+        "allow" allow: Option<Vec<Glob>> = Optional(some_globs(None));
         /// Denies the items that these patterns match, even if another rule allows them.
-        "deny" deny: Option<Vec<Glob>> = Maybe(some_globs(None));
+        "deny" deny: Option<Vec<Glob>> = Optional(some_globs(None));
         /// Limits the rule to these profiles (patterns).
-        "profiles" profiles: Option<Vec<Glob>> = Maybe(some_globs(Some(ReferenceKind::Profile))), absent "all";
+        "profiles" profiles: Option<Vec<Glob>> = Optional(some_globs(Some(ReferenceKind::Profile))), absent "all";
         /// Limits the rule to the items of these servers (patterns).
-        "servers" servers: Option<Vec<Glob>> = Maybe(some_globs(Some(ReferenceKind::Server))), absent "all";
+        "servers" servers: Option<Vec<Glob>> = Optional(some_globs(Some(ReferenceKind::Server))), absent "all";
         /// Limits the rule to these callers.
-        "who" who: Option<Who> = Maybe(Within), absent "everyone";
+        "who" who: Option<CallerSelection> = Optional(MergedSection), absent "everyone";
         /// Exempts these callers from the rule.
-        "unless" unless: Option<Who> = Maybe(Within), absent "nobody";
+        "unless" unless: Option<CallerSelection> = Optional(MergedSection), absent "nobody";
         /// Limits the rule to tools with these annotations, and to calls with these arguments. A rule with `when` applies only to
         /// tools.
-        "when" when: When = Within;
+        "when" when: RuleConditions = MergedSection;
     ]
 }
 
@@ -102,7 +102,7 @@ impl Words for Scheme {
 
 section! {
     /// A selection of callers. A caller must match every attribute; for each attribute, one matching value is enough.
-    pub struct Who: "a mapping with `key`, `user`, `scope`, `claim`, `ip` or `scheme`" {
+    pub struct CallerSelection: "a mapping with `key`, `user`, `scope`, `claim`, `ip` or `scheme`" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             refuse_empty(reader, &entry.value);
         }
@@ -120,6 +120,6 @@ section! {
         /// client over standard input matches no range.
         "ip" ip: Vec<IpRange> = Values { what: "a list of IP ranges", item: Range, some: true };
         /// The way in which the caller authenticated.
-        "scheme" scheme: Vec<Scheme> = SomeWords;
+        "scheme" scheme: Vec<Scheme> = WordList;
     ]
 }

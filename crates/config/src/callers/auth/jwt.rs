@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::check::{algorithm, safe_name, safe_url};
 use crate::reading::reader::Reader;
 use crate::reading::rows::section;
-use crate::reading::spellings::{Maybe, Sound, Spelling, Time, Values};
+use crate::reading::spellings::{CheckedText, Optional, Spelling, Time, Values};
 use crate::syntax::parse::Entry;
 use crate::values::check::Flaw;
 use crate::values::text::Text;
@@ -18,13 +18,13 @@ section! {
     /// An issuer of signed tokens (JWT, RFC 7519).
     pub struct Jwt: "a mapping with `issuer`" [
         /// The value of `iss` in the issuer's tokens: `https://id.example.com`.
-        "issuer" issuer: Text = Sound("a string", safe_name), default Text::plain(""),
+        "issuer" issuer: Text = CheckedText("a string", safe_name), default Text::plain(""),
             needed "issuer: https://id.example.com";
         /// The URL of the issuer's public keys (a JWK set).
-        "jwks" jwks: Option<Text> = Maybe(Sound("a URL", safe_url)), absent "found through the issuer's metadata";
-        /// The required value of `aud`, or a list of values, one of which is enough.
+        "jwks" jwks: Option<Text> = Optional(CheckedText("a URL", safe_url)), absent "found through the issuer's metadata";
+        /// The required value of `aud`, or a list of values; one matching value is enough.
         "audience" audience: Vec<Text> =
-            Values { what: "a string, or a list of strings", item: Sound("a string", audience), some: true },
+            Values { what: "a string, or a list of strings", item: CheckedText("a string", audience), some: true },
             absent "`oauth.resource`; `audience` is required if `oauth.resource` is not set";
         /// The accepted signature algorithms. Only algorithms with a key pair are supported.
         "algorithms" algorithms: Vec<Algorithm> = Values { what: "a list of signature algorithms", item: Signature, some: true },

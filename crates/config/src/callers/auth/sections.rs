@@ -14,7 +14,8 @@ use crate::callers::rates::{RateOrOff, RequestRate};
 use crate::reading::reader::Reader;
 use crate::reading::rows::section;
 use crate::reading::spellings::{
-    Afresh, Flag, Mapping, Maybe, Parsed, Secret, Sections, Sound, Spelt, Time, texts,
+    CheckedText, Flag, Mapping, Optional, Parsed, ReplacedSection, Secret, Sections, SpellingWithSchema,
+    Time, texts,
 };
 use crate::syntax::parse::{Entry, Node};
 use crate::values::check::{is_readable_on_the_way, site_url, word};
@@ -46,18 +47,18 @@ section! {
         /// One token for all callers, sent as `Authorization: Bearer …`: a string, or `{ token, optional }`. With
         /// `optional: true`, no token is required while the configured token is empty or its variable is unset.
         "bearer" bearer: Option<Bearer> = BearerToken;
-        /// Accepts the API keys that `dragoman key new` creates. Clients send a key like the token of `bearer`.
+        /// Accepts the API keys that `dragoman key new` creates. Clients send a key in the same way as the token of `bearer`.
         "keys" keys: bool = Flag, see "[keys.md](keys.md)";
         /// The users of HTTP's Basic scheme: names with argon2id hashes of passwords, never the passwords themselves. To
         /// generate a hash: `echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e`.
         "users" users: IndexMap<String, Text> = users();
         /// Accepts user names with application passwords, sent with HTTP's Basic scheme. A WordPress site checks the
         /// passwords.
-        "site" site: Option<SiteCheck> = Maybe(Afresh), see "[below](#who-may-call)";
+        "site" site: Option<SiteCheck> = Optional(ReplacedSection), see "[below](#who-may-call)";
         /// Lets people sign in with their account at a WordPress site, for clients that cannot send headers: `wordpress`,
         /// or a mapping.
         "login" login: Option<Login> = OrWordPress, absent "off", see "[sign-in.md](sign-in.md)";
-        /// An issuer of signed tokens (JWT), or a list of issuers. Clients send such a token like the token of `bearer`.
+        /// An issuer of signed tokens (JWT), or a list of issuers. Clients send such a token in the same way as the token of `bearer`.
         "jwt" jwt: Vec<Jwt> = Sections {
             what: "a mapping with `issuer`, or a list of such mappings",
             items: "issuers",
@@ -67,7 +68,7 @@ section! {
         };
         /// Tells clients where to get a token, by describing this gateway as an OAuth protected resource (RFC 9728). The
         /// authorization servers are the issuers in `jwt`.
-        "oauth" oauth: Option<OAuth> = Maybe(Afresh), see "[below](#who-may-call)";
+        "oauth" oauth: Option<OAuth> = Optional(ReplacedSection), see "[below](#who-may-call)";
         /// The number of wrong passwords that one client address may try within a period. Attempts above this number are
         /// refused for a while, except attempts with passwords that were accepted before. `false` sets no limit.
         "failures" failures: Option<RequestRate> = RateOrOff,
@@ -85,11 +86,14 @@ impl Auth {
 }
 
 /// The spelling of users: names with hashes of passwords.
-pub(crate) fn users() -> Mapping<String, Spelt<Secret>> {
+pub(crate) fn users() -> Mapping<String, SpellingWithSchema<Secret>> {
     Mapping {
         what: "a mapping of password hashes by name",
         key: user,
-        value: Spelt { spelling: Secret("an argon2id hash as a string", password_hash), schema: hash_schema },
+        value: SpellingWithSchema {
+            spelling: Secret("an argon2id hash as a string", password_hash),
+            schema: hash_schema,
+        },
     }
 }
 
@@ -134,7 +138,7 @@ section! {
         }
     } [
         /// The site's address: `https://example.com`.
-        "url" url: Text = Sound("a string", site_url), default Text::plain(""), needed "url: https://example.com";
+        "url" url: Text = CheckedText("a string", site_url), default Text::plain(""), needed "url: https://example.com";
         /// The capability that a user must have on the site.
         "capability" capability: String = Parsed("a capability's name", |name| word(name.expose())),
             default "manage_options".to_owned();
@@ -154,7 +158,7 @@ section! {
         }
     } [
         /// The URL of this gateway, as clients use it and as tokens contain it in `aud`: `https://mcp.example.com/mcp`.
-        "resource" resource: Text = Sound("a string", safe_name), default Text::plain(""),
+        "resource" resource: Text = CheckedText("a string", safe_name), default Text::plain(""),
             needed "resource: https://mcp.example.com/mcp";
         /// The scopes that clients request.
         "scopes" scopes: Vec<String> = texts(scope),

@@ -26,7 +26,7 @@ pub mod words;
 pub use cell::{CellKind, Choice, Object, Text};
 pub use fault_text::{FaultText, Template};
 pub use row::{Column, Dialect, Variant};
-pub use set::Unfit;
+pub use set::UnfitValue;
 pub use words::{
     ArgumentsMissing, Batches, Channel, Check, ErrorId, Gate, GetAnswer, Ids, Needed, NoId, NullId, Origins,
     Output, ParamsShape, RateHeaders, Repair, RequiredStyle, SchemaPart, Sessions, Streams, SuccessFlag,

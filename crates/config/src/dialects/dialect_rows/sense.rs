@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::cell::CellKind;
 use super::fault_text::placeholders;
 use super::row::{Column, Dialect};
-use super::set::Unfit;
+use super::set::UnfitValue;
 
 /// A requirement for the value of a column, beyond its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,10 +122,10 @@ fn rule(name: &str) -> Option<ValueRule> {
 }
 
 /// Rejects values that make no sense in this column of a row.
-pub fn check(column: &Column, row: &Dialect) -> Result<(), Unfit> {
+pub fn check(column: &Column, row: &Dialect) -> Result<(), UnfitValue> {
     let value = (column.show)(row);
     if rule(column.name).is_some_and(|rule| !rule.fits(&value)) {
-        return Err(Unfit::new(format!("{} must be {}", column.name, column.allowed())));
+        return Err(UnfitValue::new(format!("{} must be {}", column.name, column.allowed())));
     }
     let known = column.placeholders();
     if column.kind == CellKind::FaultText {
@@ -139,12 +139,12 @@ pub fn check(column: &Column, row: &Dialect) -> Result<(), Unfit> {
 }
 
 /// Rejects unknown placeholders in the texts of a value.
-fn held(column: &str, value: &Value, known: &[&str]) -> Result<(), Unfit> {
+fn held(column: &str, value: &Value, known: &[&str]) -> Result<(), UnfitValue> {
     match value {
         Value::String(text) if placeholders(text).any(|name| !known.contains(&name)) => {
             let names: Vec<String> = known.iter().map(|name| format!("{{{name}}}")).collect();
             // The placeholder is not quoted, because a text may contain a secret.
-            Err(Unfit {
+            Err(UnfitValue {
                 reason: format!("{column} has an unknown placeholder"),
                 help: Some(format!("write one of {}", names.join(", "))),
             })

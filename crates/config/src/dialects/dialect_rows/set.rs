@@ -8,14 +8,14 @@ use super::sense;
 
 /// A value that cannot be set.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Unfit {
+pub struct UnfitValue {
     /// The fault, in words.
     pub reason: String,
     /// The suggested fix; `None` if the fix is to write a value of the column's kind.
     pub help: Option<String>,
 }
 
-impl Unfit {
+impl UnfitValue {
     pub(crate) fn new(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), help: None }
     }
@@ -27,24 +27,24 @@ impl Dialect {
     ///
     /// # Errors
     /// Returns the fault, in words.
-    pub fn set(&mut self, column: &str, value: &Value) -> Result<(), Unfit> {
+    pub fn set(&mut self, column: &str, value: &Value) -> Result<(), UnfitValue> {
         if column == "variant" {
             return self.vary(value);
         }
         let (name, member) = column.split_once('.').map_or((column, None), |(name, m)| (name, Some(m)));
-        let found =
-            Self::column(name).ok_or_else(|| Unfit::new(format!("{column} is not a column of a dialect")))?;
+        let found = Self::column(name)
+            .ok_or_else(|| UnfitValue::new(format!("{column} is not a column of a dialect")))?;
         let wrapped;
         let value = match member {
             Some(member) if found.kind == CellKind::FaultText => {
                 wrapped = Value::from_iter([(member.to_owned(), value.clone())]);
                 &wrapped
             }
-            Some(_) => return Err(Unfit::new(format!("{name} has no members"))),
+            Some(_) => return Err(UnfitValue::new(format!("{name} has no members"))),
             None => value,
         };
         let mut changed = self.clone();
-        (found.set)(&mut changed, value).map_err(|what| Unfit::new(format!("{name} {what}")))?;
+        (found.set)(&mut changed, value).map_err(|what| UnfitValue::new(format!("{name} {what}")))?;
         sense::check(found, &changed)?;
         // Setting any other column implies that the row interprets messages.
         if name != "interpreted" {
@@ -77,7 +77,7 @@ impl Dialect {
         Self::column(column).map(|column| (column.show)(self))
     }
 
-    fn vary(&mut self, value: &Value) -> Result<(), Unfit> {
+    fn vary(&mut self, value: &Value) -> Result<(), UnfitValue> {
         let found = value.as_str().and_then(|name| self.variants.iter().find(|v| v.name == name));
         let Some(variant) = found else {
             let names: Vec<&str> = self.variants.iter().map(|v| v.name).collect();
@@ -86,11 +86,11 @@ impl Dialect {
             } else {
                 format!("its variants: {}", names.join(", "))
             };
-            return Err(Unfit::new(format!("dialect {} has no such variant; {choice}", self.name)));
+            return Err(UnfitValue::new(format!("dialect {} has no such variant; {choice}", self.name)));
         };
         for (column, json) in variant.changes {
             let value = serde_json::from_str(json)
-                .map_err(|e| Unfit::new(format!("variant {}: {e}", variant.name)))?;
+                .map_err(|e| UnfitValue::new(format!("variant {}: {e}", variant.name)))?;
             self.set(column, &value)?;
         }
         Ok(())

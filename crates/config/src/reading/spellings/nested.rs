@@ -10,9 +10,9 @@ use crate::reading::section::{self, Section};
 use crate::syntax::parse::{Entry, NodeKind};
 
 /// A section on top of the existing one: missing keys keep their values.
-pub(crate) struct Within;
+pub(crate) struct MergedSection;
 
-impl<S: Section> Spelling<S> for Within {
+impl<S: Section> Spelling<S> for MergedSection {
     fn read(&self, reader: &mut Reader<'_>, entry: &Entry, old: Option<&S>) -> Option<S> {
         section::read(reader, entry, old.cloned().unwrap_or_default())
     }
@@ -27,9 +27,9 @@ impl<S: Section> Spelling<S> for Within {
 }
 
 /// A section that replaces the existing one.
-pub(crate) struct Afresh;
+pub(crate) struct ReplacedSection;
 
-impl<S: Section> Spelling<S> for Afresh {
+impl<S: Section> Spelling<S> for ReplacedSection {
     fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&S>) -> Option<S> {
         section::read(reader, entry, S::default())
     }
@@ -44,9 +44,9 @@ impl<S: Section> Spelling<S> for Afresh {
 }
 
 /// `true`, `false`, or a section.
-pub(crate) struct OrFlag;
+pub(crate) struct SectionOrFlag;
 
-impl<S: Section> Spelling<Option<S>> for OrFlag {
+impl<S: Section> Spelling<Option<S>> for SectionOrFlag {
     fn read(&self, reader: &mut Reader<'_>, entry: &Entry, old: Option<&Option<S>>) -> Option<Option<S>> {
         let old = old.cloned().flatten().unwrap_or_default();
         if let NodeKind::Scalar { .. } = &entry.value.kind {
@@ -107,12 +107,12 @@ impl<S: Section> Spelling<Vec<S>> for Sections {
 }
 
 /// Reads a value on top of the current value of the key.
-type Read<T> = fn(&mut Reader<'_>, &Entry, Option<&T>) -> Option<T>;
+type ValueReader<T> = fn(&mut Reader<'_>, &Entry, Option<&T>) -> Option<T>;
 
 /// A value with its own reader and schema.
-pub(crate) struct By<T>(pub(crate) Read<T>, pub(crate) fn(&mut SchemaGenerator) -> Schema);
+pub(crate) struct CustomSpelling<T>(pub(crate) ValueReader<T>, pub(crate) fn(&mut SchemaGenerator) -> Schema);
 
-impl<T> Spelling<T> for By<T> {
+impl<T> Spelling<T> for CustomSpelling<T> {
     fn read(&self, reader: &mut Reader<'_>, entry: &Entry, old: Option<&T>) -> Option<T> {
         (self.0)(reader, entry, old)
     }
@@ -123,9 +123,9 @@ impl<T> Spelling<T> for By<T> {
 }
 
 /// A key whose value is read by other code, which knows the context.
-pub(crate) struct Apart(pub(crate) fn(&mut SchemaGenerator) -> Schema);
+pub(crate) struct SchemaOnly(pub(crate) fn(&mut SchemaGenerator) -> Schema);
 
-impl<T: Clone> Spelling<T> for Apart {
+impl<T: Clone> Spelling<T> for SchemaOnly {
     fn read(&self, _: &mut Reader<'_>, _: &Entry, old: Option<&T>) -> Option<T> {
         old.cloned()
     }

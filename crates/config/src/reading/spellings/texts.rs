@@ -15,9 +15,9 @@ use crate::values::text::Text;
 pub(crate) type Check = fn(&Text) -> Result<(), Flaw>;
 
 /// A text that must pass a check. The first field is the name of the text in messages.
-pub(crate) struct Sound(pub(crate) &'static str, pub(crate) Check);
+pub(crate) struct CheckedText(pub(crate) &'static str, pub(crate) Check);
 
-impl Spelling<Text> for Sound {
+impl Spelling<Text> for CheckedText {
     fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&Text>) -> Option<Text> {
         let text = reader.text(&entry.value, self.0)?;
         reader.sound_text(&entry.value.at, &text, (self.1)(&text)).map(|()| text)
@@ -33,13 +33,13 @@ impl Spelling<Text> for Sound {
 }
 
 /// Any text; `what` is its name in messages.
-pub(crate) fn any_text(what: &'static str) -> Sound {
-    Sound(what, |_| Ok(()))
+pub(crate) fn any_text(what: &'static str) -> CheckedText {
+    CheckedText(what, |_| Ok(()))
 }
 
 /// A text that names a file or a folder.
-pub(crate) fn path() -> Sound {
-    Sound("a path", |path| match path.expose().trim() {
+pub(crate) fn path() -> CheckedText {
+    CheckedText("a path", |path| match path.expose().trim() {
         "" => Err(Flaw::new("the path is empty", "write a path, or remove the key")),
         path => no_nul(path),
     })
@@ -146,13 +146,13 @@ impl Spelling<PathBuf> for File {
 }
 
 /// A spelling whose schema is given separately.
-pub(crate) struct Spelt<S> {
+pub(crate) struct SpellingWithSchema<S> {
     pub(crate) spelling: S,
     /// Returns the schema.
     pub(crate) schema: fn() -> Schema,
 }
 
-impl<T, S: Spelling<T>> Spelling<T> for Spelt<S> {
+impl<T, S: Spelling<T>> Spelling<T> for SpellingWithSchema<S> {
     fn read(&self, reader: &mut Reader<'_>, entry: &Entry, old: Option<&T>) -> Option<T> {
         self.spelling.read(reader, entry, old)
     }

@@ -10,7 +10,8 @@ use crate::reading::reader::{Fields, Reader};
 use crate::reading::rows::section;
 use crate::reading::section::{self, Section};
 use crate::reading::spellings::{
-    Afresh, Apart, Flag, Maybe, Sound, Spelling, Within, Word, one_or_many, shown_mapping,
+    CheckedText, Flag, MergedSection, Optional, ReplacedSection, SchemaOnly, Spelling, Word, one_or_many,
+    shown_mapping,
 };
 use crate::servers::route::{ClientTls, ProxyRule, ProxySpelling};
 use crate::syntax::parse::{Entry, Node};
@@ -35,13 +36,13 @@ section! {
         /// The embedded server: `demo`, `plain`, `wordpress`, `buddyboss`, `buddypress`, `woocommerce`, `heritage`.
         "native" native: Native = Word, default Native::Demo, needed "native: demo", see "[tools.md](tools.md)";
         /// The site of `wordpress`, `buddyboss`, `buddypress` and `woocommerce`.
-        "site" site: Option<Site> = Maybe(Within), see "[below](#the-site-of-an-embedded-server)";
+        "site" site: Option<Site> = Optional(MergedSection), see "[below](#the-site-of-an-embedded-server)";
         /// The enabled groups of tools. `core` is always enabled; without this key, `native: buddyboss` also enables its
         /// group
         /// `buddyboss`. `wordpress`, `buddyboss` and `buddypress` have the group `discover`; `wordpress` and `buddyboss`
         /// have `extended`;
         /// `buddyboss` has `advanced`; `woocommerce` has `write`, with all tools that change the shop.
-        "phases" phases: Option<Vec<String>> = Apart(phases_schema), see "[tools.md](tools.md)";
+        "phases" phases: Option<Vec<String>> = SchemaOnly(phases_schema), see "[tools.md](tools.md)";
         /// Shows the personal data of a shop's customers, such as names and addresses.
         "personalData" personal_data: bool = Flag, see "[tools.md](tools.md#woocommerce)";
         /// Other addresses for the services that `heritage` queries: `wikipedia`, `snl`, `riksantikvaren`, `arcgis`.
@@ -54,7 +55,7 @@ section! {
         /// names.
         "proxy" proxy: ProxyRule = ProxySpelling, absent "the proxy that the environment names", see "[upstreams.md](upstreams.md#proxies)";
         /// The files for TLS connections to the site or the services: `ca`, `cert`, `key`.
-        "tls" tls: Option<ClientTls> = Maybe(Afresh), absent "the system's certificate authorities, no client certificate",
+        "tls" tls: Option<ClientTls> = Optional(ReplacedSection), absent "the system's certificate authorities, no client certificate",
             see "[upstreams.md](upstreams.md#certificates)";
     ]
 }
@@ -100,7 +101,7 @@ impl Spelling<IndexMap<Source, Text>> for SourceAddresses {
             reader.within(&entry.key, |reader| {
                 let message = format!("there is no service `{}`", clip(&entry.key));
                 let source = reader.key_word(entry, message)?;
-                sources.insert(source, Sound("a URL", site_url).read(reader, entry, None)?)
+                sources.insert(source, CheckedText("a URL", site_url).read(reader, entry, None)?)
             });
         }
         Some(sources)

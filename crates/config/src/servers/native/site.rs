@@ -3,7 +3,7 @@
 use crate::callers::rates::{Rate, RequestRate};
 use crate::reading::reader::Reader;
 use crate::reading::rows::section;
-use crate::reading::spellings::{Count, Flag, Maybe, OrEmpty, Parsed, Values, Within, Word};
+use crate::reading::spellings::{Count, Flag, MergedSection, Optional, OrEmpty, Parsed, Values, Word};
 use crate::syntax::parse::Entry;
 use crate::values::check::{self, Flaw};
 use crate::values::text::Text;
@@ -61,7 +61,7 @@ section! {
         "atOnce" at_once: u32 = Count { most: 1000 }, default Site::AT_ONCE;
         /// The maximum number of requests that Dragoman sends to one site within a period, such as `600/1m`, across all
         /// callers. Requests above this rate are refused, and the error says when to retry.
-        "rate" rate: Option<RequestRate> = Maybe(Rate { least: 1 });
+        "rate" rate: Option<RequestRate> = Optional(Rate { least: 1 });
         /// The form in which tools return the site's answers: `compact` (the important fields, with totals; a call can
         /// request all fields), `raw` (unchanged) or `plain` (only the important fields, as in the systems that the presets
         /// replace).
@@ -77,7 +77,7 @@ section! {
         "imageHost" image_host: Option<Text> = OrEmpty { secret: false, check: check::site_url },
             absent "`https://api.imgbb.com/1`";
         /// The requests that the tool `site_request` may send.
-        "requests" requests: Requests = Within, absent "reads, all routes", see "[below](#the-site-of-an-embedded-server)";
+        "requests" requests: Requests = MergedSection, absent "reads, all routes", see "[below](#the-site-of-an-embedded-server)";
     ]
 }
 

@@ -71,7 +71,7 @@ fn every_gap_is_reported() {
 #[test]
 fn a_text_cannot_grow_without_end() {
     let gaps = lookup_and_fill("${LONG}${LONG}${LONG}", false).unwrap_err();
-    assert_eq!(gaps[0].message, "the text is larger than 1MiB after substitution");
+    assert_eq!(gaps[0].message, "the text is larger than 1 MiB after substitution");
 }
 
 #[test]

@@ -48,7 +48,7 @@ const STAY: &[char] = &[
 
 fn cleaned(kind: ListKind, text: &str) -> String {
     match screen(kind, text.as_bytes()) {
-        Screening::Cleaned(text) => String::from_utf8(text.to_vec()).unwrap(),
+        ScreeningResult::Cleaned(text) => String::from_utf8(text.to_vec()).unwrap(),
         other => panic!("{text} came to {other:?}"),
     }
 }
@@ -79,7 +79,7 @@ fn texts_lose_what_nobody_sees_however_it_is_written() {
     for c in STAY {
         for written in [raw(*c), escaped(*c)] {
             let item = format!(r#"{{"name":"a","description":"x{written}y"}}"#);
-            assert_eq!(screen(ListKind::Tools, item.as_bytes()), Screening::Clean, "{item}");
+            assert_eq!(screen(ListKind::Tools, item.as_bytes()), ScreeningResult::Clean, "{item}");
         }
         assert!(matches!(screen_text(&c.to_string()), Cow::Borrowed(_)));
     }
@@ -100,12 +100,12 @@ fn names_that_hold_any_of_it_are_refused() {
     };
     for c in LOST.iter().chain(&['\t', '\n', '\r']) {
         for (kind, item) in names(&raw(*c)).into_iter().chain(names(&escaped(*c))) {
-            assert_eq!(screen(kind, item.as_bytes()), Screening::Refused(*c), "{item}");
+            assert_eq!(screen(kind, item.as_bytes()), ScreeningResult::Refused(*c), "{item}");
         }
     }
     for c in ['\u{200c}', '\u{200d}', '\u{200e}', '\u{200f}', '\u{61c}'] {
         for (at, (kind, item)) in names(&raw(c)).into_iter().enumerate() {
-            let wanted = if at < 2 { Screening::Refused(c) } else { Screening::Clean };
+            let wanted = if at < 2 { ScreeningResult::Refused(c) } else { ScreeningResult::Clean };
             assert_eq!(screen(kind, item.as_bytes()), wanted, "{item}");
         }
     }
@@ -219,15 +219,15 @@ proptest! {
         let item = format!("{{ \"name\":\"a\",\"uri\":\"x:\",\"uriTemplate\":\"x:\" , \"v\" : {value}}}");
         prop_assert!(Scanner::new(item.as_bytes(), MAX_DEPTH).and_then(|scanner| scanner.document()).is_ok(), "{item}");
         match screen(kind, item.as_bytes()) {
-            Screening::Clean => prop_assert!(!holds_hidden(&item), "{item}"),
-            Screening::Cleaned(shown) => {
+            ScreeningResult::Clean => prop_assert!(!holds_hidden(&item), "{item}"),
+            ScreeningResult::Cleaned(shown) => {
                 prop_assert!(holds_hidden(&item), "{item}");
                 let shown = std::str::from_utf8(&shown).unwrap();
                 prop_assert!(Scanner::new(shown.as_bytes(), MAX_DEPTH).and_then(|scanner| scanner.document()).is_ok(), "{shown}");
                 prop_assert!(!holds_hidden(shown), "{item} became {shown}");
-                prop_assert_eq!(screen(kind, shown.as_bytes()), Screening::Clean);
+                prop_assert_eq!(screen(kind, shown.as_bytes()), ScreeningResult::Clean);
             }
-            Screening::Refused(_) => {
+            ScreeningResult::Refused(_) => {
                 prop_assert!(kind == ListKind::Prompts && item.contains("\"name\" :"), "{item}");
             }
         }
@@ -236,7 +236,7 @@ proptest! {
     #[test]
     fn a_text_that_means_something_else_hidden_is_left_alone(text in "\\PC{0,40}") {
         let item = format!("{{\"name\":\"a\",\"description\":{}}}", Value::from(text.clone()));
-        let is_clean = screen(ListKind::Tools, item.as_bytes()) == Screening::Clean;
+        let is_clean = screen(ListKind::Tools, item.as_bytes()) == ScreeningResult::Clean;
         prop_assert_eq!(is_clean, !text.contains(is_hidden));
     }
 }

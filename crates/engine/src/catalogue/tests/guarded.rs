@@ -71,7 +71,7 @@ fn a_server_of_which_nothing_may_be_used_is_not_there() {
 
 #[test]
 fn of_an_absent_server_the_same_is_said_whatever_the_name() {
-    let gone = || upstream(2, "blog", Err(Absence { reason: "is gone".to_owned(), retry: true }));
+    let gone = || upstream(2, "blog", Err(UpstreamAbsence { reason: "is gone".to_owned(), retry: true }));
     for (rules, is_said) in [
         ("[{ deny: 'blog__delete' }]", true),
         ("[{ deny: '*delete*' }]", true),

@@ -15,7 +15,7 @@ fn named(book: &Mutex<NameBook>, profile: &Profile, servers: &[(&str, Option<&[&
             let tools: Vec<String> = tools.iter().map(tool).collect();
             catalogue(&V2025_11_25, [&tools.join(","), "", "", ""])
         });
-        let absence = || Absence { reason: "is gone".to_owned(), retry: true };
+        let absence = || UpstreamAbsence { reason: "is gone".to_owned(), retry: true };
         upstream(u32::try_from(at).unwrap(), name, catalogue.ok_or_else(absence))
     };
     let spec =
@@ -156,7 +156,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 fn sources(set: u8) -> Vec<ViewSource> {
     let source = |(at, name): (usize, &&str)| {
         let tools = TOOLS.map(|tool| format!(r#"{{"name":"{tool}","inputSchema":{{"type":"object"}}}}"#));
-        let absence = Absence { reason: "is gone".to_owned(), retry: true };
+        let absence = UpstreamAbsence { reason: "is gone".to_owned(), retry: true };
         let lists = (set & (1 << at) != 0).then(|| catalogue(&V2025_11_25, [&tools.join(","), "", "", ""]));
         upstream(u32::try_from(at).unwrap(), name, lists.ok_or(absence))
     };

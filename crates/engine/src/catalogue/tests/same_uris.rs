@@ -47,7 +47,7 @@ pub(super) fn source(id: u32, name: &str, listing: &Listing) -> ViewSource {
 }
 
 pub(super) fn away(id: u32, name: &str) -> ViewSource {
-    upstream(id, name, Err(Absence { reason: "is away".to_owned(), retry: false }))
+    upstream(id, name, Err(UpstreamAbsence { reason: "is away".to_owned(), retry: false }))
 }
 
 pub(super) fn built(book: &Mutex<NameBook>, upstreams: Vec<ViewSource>) -> View {
@@ -184,7 +184,7 @@ fn no_server_takes_reads_from_the_template_of_another() {
 #[test]
 fn a_server_that_starts_slowly_still_comes_first_soon_after_the_start() {
     let (own, starting) =
-        (listing(&["memo:x"], &[], &[]), Absence { reason: "is starting".to_owned(), retry: true });
+        (listing(&["memo:x"], &[], &[]), UpstreamAbsence { reason: "is starting".to_owned(), retry: true });
     let slow = || upstream(0, "slow", Err(starting.clone()));
     let others = || [source(1, "b", &own), source(2, "c", &own)];
     let shown = |book: &Mutex<NameBook>, first: ViewSource| {

@@ -53,7 +53,7 @@ pub(super) struct Competitor<'a> {
 }
 
 /// The context for decisions about URIs.
-struct Deciding<'a> {
+struct UriDecision<'a> {
     upstreams: &'a [ViewSource],
     book: &'a mut NameBook,
     provisional: Provisional,
@@ -91,7 +91,7 @@ impl PublicUris {
         let book = kept.as_deref_mut().unwrap_or(&mut fresh);
         let servers = competitors(upstreams, book.is_settled());
         let (claims, budget) = (Claims::new(&servers, book), ComparisonBudget::of_list());
-        let mut deciding = Deciding { upstreams, book, provisional: Provisional::new(), claims, budget };
+        let mut deciding = UriDecision { upstreams, book, provisional: Provisional::new(), claims, budget };
         for kind in [ListKind::Resources, ListKind::Templates] {
             for server in &servers {
                 deciding.budget = ComparisonBudget::of_list();
@@ -117,7 +117,7 @@ impl PublicUris {
     }
 
     /// Decides about one URI of a server.
-    fn decide(&mut self, kind: ListKind, server: &Competitor<'_>, own: &str, deciding: &mut Deciding<'_>) {
+    fn decide(&mut self, kind: ListKind, server: &Competitor<'_>, own: &str, deciding: &mut UriDecision<'_>) {
         let source = server.source;
         let is_name = |name: &str| deciding.upstreams.iter().any(|one| *one.name == *name);
         let is_reserved = unmarked(own).is_some_and(|(name, _)| is_name(name));
@@ -146,7 +146,7 @@ impl PublicUris {
     }
 
     /// Decides, once for each page, about the pages to which a server's tools link. Servers need not list these pages.
-    fn decide_links(&mut self, server: &Competitor<'_>, deciding: &mut Deciding<'_>) {
+    fn decide_links(&mut self, server: &Competitor<'_>, deciding: &mut UriDecision<'_>) {
         let Competitor { source, catalogue, .. } = server;
         let mut lists: Option<OwnLists<'_>> = None;
         let mut decided: HashMap<String, String> = HashMap::new();
@@ -178,7 +178,7 @@ impl PublicUris {
         server: &Competitor<'_>,
         own: &str,
         lists: &OwnLists<'_>,
-        deciding: &mut Deciding<'_>,
+        deciding: &mut UriDecision<'_>,
     ) -> String {
         if !lists.resources.contains(own) {
             self.decide_page(server, own, &lists.templates, deciding);
@@ -196,7 +196,7 @@ impl PublicUris {
         server: &Competitor<'_>,
         own: &str,
         templates: &TemplateIndex<&str>,
-        deciding: &mut Deciding<'_>,
+        deciding: &mut UriDecision<'_>,
     ) {
         let (source, budget) = (server.source, &mut deciding.budget);
         let is_plain =

@@ -61,7 +61,7 @@ fn over_pipes_every_row_answers_each_id_in_json_rpc_and_nothing_else() {
                 assert_eq!((&said["jsonrpc"], reply.failed), (&json!("2.0"), true), "{condition:?} {said}");
             }
         }
-        if let Reading::Notified(reply, _) =
+        if let DialectMessage::Notified(reply, _) =
             e.read(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)
         {
             assert!(reply.body.is_empty(), "{} {reply:?}", row.name);
@@ -100,9 +100,9 @@ fn every_row_answers_every_example_of_a_message() {
                 ["{}", "null", "[]", "7", r#"{"name":"hello","cursor":"p9"}"#, r#"{"name":"a","name":"b"}"#]
             {
                 let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
-                if let Reading::Ask(ask) = e.read(&text) {
+                if let DialectMessage::Ask(ask) = e.read(&text) {
                     let begun = begin(&e.row, &ask, Facts { view: Some(&e.view), ..Facts::default() });
-                    if let Begun::Done(reply) | Begun::Introduced(reply) = begun {
+                    if let DialectStep::Done(reply) | DialectStep::Introduced(reply) = begun {
                         json(&reply);
                     }
                 }
@@ -116,8 +116,8 @@ fn without_a_view_what_needs_one_says_so() {
     for row in rows() {
         let e = Endpoint { row, ..Endpoint::of("gateway") };
         let facts = Facts { initialized: true, ..Facts::default() };
-        assert!(matches!(begin(&e.row, &e.ask(CALL), facts), Begun::NeedsView), "{}", e.row.name);
-        assert!(matches!(begin(&e.row, &e.ask(LIST), facts), Begun::NeedsView), "{}", e.row.name);
+        assert!(matches!(begin(&e.row, &e.ask(CALL), facts), DialectStep::NeedsView), "{}", e.row.name);
+        assert!(matches!(begin(&e.row, &e.ask(LIST), facts), DialectStep::NeedsView), "{}", e.row.name);
     }
 }
 
@@ -127,7 +127,7 @@ fn ready_tools_are_used_as_they_are() {
         let e = Endpoint { row, ..Endpoint::of("gateway") };
         let ready = tools(&e.row, &e.view);
         let facts = Facts { initialized: true, tools: Some(&ready), ..Facts::default() };
-        let Begun::Done(reply) = begin(&e.row, &e.ask(LIST), facts) else { panic!("not answered") };
+        let DialectStep::Done(reply) = begin(&e.row, &e.ask(LIST), facts) else { panic!("not answered") };
         assert_eq!(json(&reply), e.says(LIST));
     }
 }
@@ -138,7 +138,7 @@ fn names_and_ids_are_not_repeated_without_bound() {
     for row in rows() {
         let e = Endpoint { row, ..Endpoint::of("gateway") };
         let text = format!(r#"{{"jsonrpc":"2.0","id":"{long}","method":"{long}"}}"#);
-        if let Reading::Done(reply) = e.read(&text) {
+        if let DialectMessage::Done(reply) = e.read(&text) {
             assert!(reply.body.len() < 20_000, "{}", e.row.name);
         }
         let fault = DialectFault::new(Condition::UnknownTool, long.clone()).about(long.clone());
@@ -200,7 +200,7 @@ proptest! {
     fn any_bytes_are_answered_with_json(bytes in proptest::collection::vec(any::<u8>(), 0..200), text in almost()) {
         for row in rows() {
             for text in [&bytes[..], text.as_bytes()] {
-                if let Reading::Done(reply) = read(&row, &Bytes::copy_from_slice(text), FrameLimits::default()) {
+                if let DialectMessage::Done(reply) = read(&row, &Bytes::copy_from_slice(text), FrameLimits::default()) {
                     prop_assert!(serde_json::from_slice::<Value>(&reply.body).is_ok());
                 }
             }
@@ -213,14 +213,14 @@ proptest! {
             let version = if missing { "" } else { r#""jsonrpc":"2.0","# };
             let text = format!(r#"{{{version}"method":"nope"{spaces},"id"{spaces}:{spaces}{id}}}"#);
             let reply = match read(&row, &Bytes::from(text), FrameLimits::default()) {
-                Reading::Ask(ask) => {
+                DialectMessage::Ask(ask) => {
                     // The gateway's own form is still a request, whatever the id was.
                     prop_assert!(ask.frame().id().is_some());
                     refuse(&row, Some(&ask), &DialectFault::new(Condition::UnknownMethod, "x"))
                 }
-                Reading::Done(reply) => reply,
+                DialectMessage::Done(reply) => reply,
                 other => {
-                    prop_assert!(matches!(other, Reading::Notified(..)));
+                    prop_assert!(matches!(other, DialectMessage::Notified(..)));
                     continue;
                 }
             };
@@ -236,7 +236,7 @@ proptest! {
         let text = format!(r#"{{"id":null,"method":"tools/call","params":{{"x":{number},"name":"own","arguments":{arguments}}}}}"#);
         let mut row = Dialect::base("gateway").unwrap();
         row.set("jsonrpcOptional", &json!(true)).unwrap();
-        let Reading::Ask(ask) = read(&row, &Bytes::from(text), FrameLimits::default()) else { panic!("no request") };
+        let DialectMessage::Ask(ask) = read(&row, &Bytes::from(text), FrameLimits::default()) else { panic!("no request") };
         let sent = String::from_utf8_lossy(ask.frame().text()).into_owned();
         let params = format!(r#""params":{{"x":{number},"name":"own","arguments":{arguments}}}}}"#);
         prop_assert!(sent.ends_with(&params), "{}", sent);

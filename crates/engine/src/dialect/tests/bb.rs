@@ -16,7 +16,7 @@ fn invalid(text: &str, id: Value) {
 fn s1_01_what_a_request_is() {
     for id in ["1", "\"a\"", "1.5", "-7"] {
         let text = format!(r#"{{"jsonrpc":"2.0","method":"tools/list","id":{id}}}"#);
-        assert!(matches!(endpoint().begin(&text), Begun::Done(_)), "{id}");
+        assert!(matches!(endpoint().begin(&text), DialectStep::Done(_)), "{id}");
     }
     invalid(r#"{"jsonrpc":"2.1","method":"tools/list","id":1}"#, json!(1));
     invalid(r#"{"jsonrpc":"2.0","method":5,"id":1}"#, json!(1));
@@ -103,7 +103,7 @@ fn s1_13_what_initialize_needs() {
         assert_eq!((code, message.as_str(), id, status), (-32602, "Invalid params", json!(1), 400), "{bad}");
     }
     let good = params(json!({"protocolVersion":"1.0","clientInfo":{"name":"x"}}));
-    assert!(matches!(e.begin(&good), Begun::Introduced(_)));
+    assert!(matches!(e.begin(&good), DialectStep::Introduced(_)));
     assert_eq!(e.error(r#"{"jsonrpc":"2.0","id":1,"method":"initialize"}"#).0, -32602);
 }
 
@@ -118,7 +118,7 @@ fn s1_14_what_initialize_answers() {
 #[test]
 fn s1_15_a_failed_initialize_begins_nothing() {
     let text = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#;
-    assert!(matches!(endpoint().fresh().begin(text), Begun::Done(_)));
+    assert!(matches!(endpoint().fresh().begin(text), DialectStep::Done(_)));
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn s1_27_without_an_id_it_is_no_request_or_by_a_switch_ignored() {
     assert_eq!((reply.status, reply.body.len()), (204, 0));
     assert!(matches!(
         code.read(&text.replace("notifications/initialized", "tools/call")),
-        Reading::Notified(_, None)
+        DialectMessage::Notified(_, None)
     ));
 }
 
@@ -239,7 +239,7 @@ fn s1_28_a_batch_is_no_request() {
 #[test]
 fn s1_30_a_whole_session() {
     let e = endpoint().fresh();
-    assert!(matches!(e.begin(&initialize("1.0")), Begun::Introduced(_)));
+    assert!(matches!(e.begin(&initialize("1.0")), DialectStep::Introduced(_)));
     let e = Endpoint { initialized: true, ..e };
     assert_eq!(e.says(LIST)["id"], 2);
     for id in 3..6 {
@@ -252,11 +252,11 @@ fn s1_30_a_whole_session() {
 fn a_client_of_a_published_version_is_served_as_the_protocol_says() {
     let e = endpoint().fresh();
     for version in ["2024-11-05", "2025-11-25", "2030-01-01"] {
-        assert!(matches!(e.begin(&initialize(version)), Begun::Standard), "{version}");
+        assert!(matches!(e.begin(&initialize(version)), DialectStep::Standard), "{version}");
     }
     let stateless = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
-    assert!(matches!(e.begin(stateless), Begun::Standard));
-    assert!(matches!(e.begin(LIST), Begun::Done(_)));
+    assert!(matches!(e.begin(stateless), DialectStep::Standard));
+    assert!(matches!(e.begin(LIST), DialectStep::Done(_)));
     let lenient = endpoint().set("variant", &json!("lenient"));
     assert_eq!(lenient.says(&initialize("2025-11-25"))["result"]["protocolVersion"], "1.0");
 }

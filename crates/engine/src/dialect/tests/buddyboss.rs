@@ -35,7 +35,7 @@ fn s0_05_initialize_says_what_the_server_is() {
         "serverInfo":{"name":"buddyboss-mcp-server","version":"1.0.0"}}});
     let e = endpoint();
     assert_eq!(e.says(&initialize("2025-11-25")), expected);
-    assert!(matches!(e.begin(&initialize("2025-11-25")), Begun::Introduced(_)));
+    assert!(matches!(e.begin(&initialize("2025-11-25")), DialectStep::Introduced(_)));
     let later = endpoint().set("variant", &json!("code"));
     assert_eq!(later.says(&initialize("2025-11-25"))["result"]["serverInfo"]["version"], "1.0.1");
 }
@@ -72,7 +72,7 @@ fn s0_10_what_has_no_id_is_not_executed() {
     for method in ["tools/call", "no/such"] {
         let text =
             json!({"jsonrpc":"2.0","method":method,"params":{"name":"hello","arguments":{"name":"x"}}});
-        assert!(matches!(endpoint().read(&text.to_string()), Reading::Notified(_, None)));
+        assert!(matches!(endpoint().read(&text.to_string()), DialectMessage::Notified(_, None)));
     }
 }
 

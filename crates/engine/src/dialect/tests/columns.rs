@@ -159,16 +159,16 @@ fn placeholders_that_stand_for_nothing_take_their_member_along() {
 
 #[test]
 fn browsers_are_told_what_they_may() {
-    let cross = Cross { origin: "https://a.example", allowed: true, preflight: true };
+    let cross = CrossOriginRequest { origin: "https://a.example", allowed: true, preflight: true };
     let row = Dialect::base("kulturarv").unwrap();
     let lines = cross_origin(&row, cross);
     assert!(lines.contains(&("access-control-allow-origin", "https://a.example".to_owned())));
     assert!(lines.contains(&("access-control-allow-methods", "GET, POST, OPTIONS".to_owned())));
-    assert!(cross_origin(&row, Cross { allowed: false, ..cross }).is_empty());
+    assert!(cross_origin(&row, CrossOriginRequest { allowed: false, ..cross }).is_empty());
     let mut any = row.clone();
     any.set("corsOrigins", &json!("any")).unwrap();
     any.set("corsCredentials", &json!(false)).unwrap();
-    let lines = cross_origin(&any, Cross { allowed: false, preflight: false, ..cross });
+    let lines = cross_origin(&any, CrossOriginRequest { allowed: false, preflight: false, ..cross });
     assert!(lines.contains(&("access-control-allow-origin", "*".to_owned())));
     assert!(cross_origin(&Dialect::base("buddyboss").unwrap(), cross).is_empty());
 }
@@ -177,28 +177,36 @@ fn browsers_are_told_what_they_may() {
 fn batches_are_a_choice() {
     let e = Endpoint::of("standard").set("batches", &json!("each"));
     let text = format!(r#"[{LIST},{{"jsonrpc":"2.0","method":"notifications/x"}},5,{{"id":8}}]"#);
-    let Reading::Batch(all) = e.read(&text) else { panic!("no batch") };
-    assert!(matches!(all[..], [Reading::Ask(_), Reading::Notified(..), Reading::Done(_), Reading::Done(_)]));
+    let DialectMessage::Batch(all) = e.read(&text) else { panic!("no batch") };
+    assert!(matches!(
+        all[..],
+        [
+            DialectMessage::Ask(_),
+            DialectMessage::Notified(..),
+            DialectMessage::Done(_),
+            DialectMessage::Done(_)
+        ]
+    ));
     let replies: Vec<DialectReply> = all
         .into_iter()
         .filter_map(|one| match one {
-            Reading::Done(reply) | Reading::Notified(reply, _) => Some(reply),
+            DialectMessage::Done(reply) | DialectMessage::Notified(reply, _) => Some(reply),
             _ => None,
         })
         .collect();
     assert_eq!(json(&gather(&e.row, replies)).as_array().unwrap().len(), 2);
     assert_eq!(gather(&e.row, vec![]).status, 202);
     let told = e.set("ackBody", &json!("{\"ok\":true}"));
-    let Reading::Batch(all) = told.read(r#"[{"jsonrpc":"2.0","method":"notifications/x"},5]"#) else {
+    let DialectMessage::Batch(all) = told.read(r#"[{"jsonrpc":"2.0","method":"notifications/x"},5]"#) else {
         panic!("no batch");
     };
     let replies = all.into_iter().map(|one| match one {
-        Reading::Done(reply) | Reading::Notified(reply, _) => reply,
+        DialectMessage::Done(reply) | DialectMessage::Notified(reply, _) => reply,
         other => panic!("{other:?}"),
     });
     let gathered = json(&gather(&told.row, replies.collect()));
     assert_eq!(gathered.as_array().unwrap().len(), 1, "a notification is not answered: {gathered}");
     let e = Endpoint::of("standard").set("batches", &json!("each"));
-    assert!(matches!(e.read("[]"), Reading::Done(_)));
-    assert!(matches!(e.read("[1"), Reading::Done(_)));
+    assert!(matches!(e.read("[]"), DialectMessage::Done(_)));
+    assert!(matches!(e.read("[1"), DialectMessage::Done(_)));
 }

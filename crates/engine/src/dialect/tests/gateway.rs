@@ -59,7 +59,7 @@ fn s3_04_and_17_notifications_are_taken_in() {
         let text =
             json!({"jsonrpc":"2.0","method":method,"params":{"progressToken":"t","progress":50,"total":100}});
         match endpoint().read(&text.to_string()) {
-            Reading::Notified(reply, Some(ask)) => {
+            DialectMessage::Notified(reply, Some(ask)) => {
                 assert!(ask.is_notice() && reply.body.is_empty() && reply.status == 202);
             }
             other => panic!("{other:?}"),
@@ -80,7 +80,7 @@ fn s3_05_and_06_tools_of_all_servers_in_order() {
 #[test]
 fn s3_07_calls_go_on_with_their_arguments_unchanged() {
     let text = r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"github__hello", "arguments":{ "x" : 1e2 }}}"#;
-    let Begun::Forward(frame) = endpoint().begin(text) else { panic!("not forwarded") };
+    let DialectStep::Forward(frame) = endpoint().begin(text) else { panic!("not forwarded") };
     assert_eq!(frame.text().as_ref(), text.as_bytes());
 }
 
@@ -215,7 +215,7 @@ fn s3_21_a_server_that_wants_consent() {
     let e = endpoint();
     let consents = [("down".to_owned(), url.to_owned())];
     let facts = Facts { view: Some(&e.view), consents: &consents, ..Facts::default() };
-    let Begun::Done(reply) = begin(&e.row, &e.ask(&call("down__read")), facts) else {
+    let DialectStep::Done(reply) = begin(&e.row, &e.ask(&call("down__read")), facts) else {
         panic!("not answered")
     };
     assert_eq!(json(&reply)["error"]["data"], json!({"serverId":"down","authorizationUrl":url}));

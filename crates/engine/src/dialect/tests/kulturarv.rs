@@ -50,7 +50,7 @@ fn s4_09_params_and_id_may_be_absent() {
     for text in
         [r#"{"jsonrpc":"2.0","method":"tools/call"}"#, r#"{"jsonrpc":"2.0","id":null,"method":"tools/call"}"#]
     {
-        assert!(matches!(endpoint().read(text), Reading::Notified(_, Some(_))), "executed");
+        assert!(matches!(endpoint().read(text), DialectMessage::Notified(_, Some(_))), "executed");
     }
     assert!(endpoint().says(r#"{"id":1,"method":"tools/list"}"#)["result"].is_object());
 }

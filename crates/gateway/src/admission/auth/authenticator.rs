@@ -15,7 +15,7 @@ use http::HeaderMap;
 use login::AuthorizationServer;
 use tracing::field::display;
 
-use super::denied::{Denied, NotAdmitted, Refused};
+use super::denied::{CredentialDenial, Denied, NotAdmitted};
 use super::digest::Digest;
 use super::guesses::Guesses;
 use super::jwt::Issuer;
@@ -26,7 +26,7 @@ use super::protected::{Protected, protected};
 use super::results::RecentResults;
 use super::site::Site;
 use super::users::Users;
-use super::{Moment, NotSound};
+use super::{InvalidSetting, Moment};
 use upstream::web::Web;
 
 /// The time for which a token is trusted without another check; a revoked token remains usable for this long.
@@ -44,7 +44,7 @@ pub(super) const WRONG_HOLDS: Duration = Duration::from_secs(3);
 const IPV6_BITS: u8 = 64;
 
 /// The result of a look-up that sends no request to another server.
-enum Recalled<'h> {
+enum CachedIdentity<'h> {
     /// The credential's principal.
     Holder(Arc<Principal>),
     /// The credential is not among the recent results; the values are the credential's bytes and its digest.
@@ -88,7 +88,7 @@ impl Authenticator {
         config: &Auth,
         (book, server): (Option<Arc<dyn KeyBook>>, Option<Arc<AuthorizationServer>>),
         web: Arc<dyn Web>,
-    ) -> Result<Self, NotSound> {
+    ) -> Result<Self, InvalidSetting> {
         Ok(Self { methods: Arc::new(AuthMethods::new(config, book, server)?), web })
     }
 
@@ -116,14 +116,14 @@ impl Authenticator {
         let (methods, client) = (&*self.methods, client.map(|address| address_block(address, IPV6_BITS)));
         let (now, counts) = (methods.start.elapsed(), methods.guesses.as_ref().zip(client));
         let identified = match methods.recall(headers, now) {
-            Ok(Recalled::Holder(principal)) => {
+            Ok(CachedIdentity::Holder(principal)) => {
                 if let Some((guesses, address)) = counts {
                     let value = authorization::value(headers).ok().flatten();
                     guesses.admit(principal.scheme, (value, address), now).map_err(NotAdmitted::TooSoon)?;
                 }
                 return Ok(principal);
             }
-            Ok(Recalled::Unknown(value, digest)) => {
+            Ok(CachedIdentity::Unknown(value, digest)) => {
                 // A credential that was refused a moment ago is not a new attempt.
                 let attempt = match counts.filter(|_| methods.results.wrong.get(&digest, now).is_none()) {
                     Some((guesses, address)) => {
@@ -158,8 +158,8 @@ impl Authenticator {
         now: Moment,
     ) -> Result<Arc<Principal>, Denied> {
         match self.methods.recall(headers, now.since_start)? {
-            Recalled::Holder(principal) => Ok(principal),
-            Recalled::Unknown(value, digest) => self.find(value, (digest, None), now).await,
+            CachedIdentity::Holder(principal) => Ok(principal),
+            CachedIdentity::Unknown(value, digest) => self.find(value, (digest, None), now).await,
         }
     }
 
@@ -241,7 +241,7 @@ impl AuthMethods {
         config: &Auth,
         book: Option<Arc<dyn KeyBook>>,
         server: Option<Arc<AuthorizationServer>>,
-    ) -> Result<Self, NotSound> {
+    ) -> Result<Self, InvalidSetting> {
         let results = RecentResults::new()?;
         let resource_url = config.oauth.as_ref().map(|own| own.resource.expose());
         let issuers = config.jwt.iter().map(|issuer| Issuer::new(issuer, resource_url));
@@ -249,18 +249,20 @@ impl AuthMethods {
         let bearer = config.bearer.as_ref().map(|bearer| {
             let token = bearer.token.expose();
             let sound = authorization::is_token(token).then(|| results.digests.of(token.as_bytes()));
-            sound.ok_or_else(|| NotSound("the bearer token must be visible ASCII without spaces".to_owned()))
+            sound.ok_or_else(|| {
+                InvalidSetting("the bearer token must be visible ASCII without spaces".to_owned())
+            })
         });
         let bearer = bearer.transpose()?;
         let keys = match (config.keys, book) {
             (true, None) => {
-                return Err(NotSound("API keys are enabled, but there is no key store".to_owned()));
+                return Err(InvalidSetting("API keys are enabled, but there is no key store".to_owned()));
             }
             (taken, book) => book.filter(|_| taken).map(Keys::new),
         };
         let login = match (&config.login, server) {
             (Some(_), None) => {
-                return Err(NotSound(
+                return Err(InvalidSetting(
                     "people can sign in, but there is no state folder for their sign-ins".to_owned(),
                 ));
             }
@@ -298,23 +300,27 @@ impl AuthMethods {
     }
 
     /// Looks up the credential among recent results.
-    fn recall<'h>(&self, headers: &'h HeaderMap, since_start: Duration) -> Result<Recalled<'h>, Denied> {
+    fn recall<'h>(
+        &self,
+        headers: &'h HeaderMap,
+        since_start: Duration,
+    ) -> Result<CachedIdentity<'h>, Denied> {
         let value = match authorization::value(headers) {
             Ok(Some(value)) => value,
             Ok(None) => return Err(Denied::missing(&self.protected.challenges)),
-            Err(why) => return Err(self.denied(Refused::Bad(why))),
+            Err(why) => return Err(self.denied(CredentialDenial::Bad(why))),
         };
         let tag = self.results.near.tag(value);
         if let Some(principal) = near::get(tag, since_start) {
-            return Ok(Recalled::Holder(principal));
+            return Ok(CachedIdentity::Holder(principal));
         }
         let digest = self.results.digests.of(value);
         Ok(match self.results.known.get_with_end(&digest, since_start) {
             Some((principal, until)) => {
                 near::put(tag, Arc::clone(&principal), until);
-                Recalled::Holder(principal)
+                CachedIdentity::Holder(principal)
             }
-            None => Recalled::Unknown(value, digest),
+            None => CachedIdentity::Unknown(value, digest),
         })
     }
 
@@ -325,8 +331,8 @@ impl AuthMethods {
         (digest, client): (Digest, Option<IpAddr>),
         web: &dyn Web,
         now: Moment,
-    ) -> Result<Arc<Principal>, Refused> {
-        match authorization::read(value).map_err(Refused::Bad)? {
+    ) -> Result<Arc<Principal>, CredentialDenial> {
+        match authorization::read(value).map_err(CredentialDenial::Bad)? {
             ShownCredential::Bearer(token) => {
                 let (principal, holds) = self.bearer(token, web, now).await?;
                 // An unchanged principal keeps its `Arc`, so sessions recognize it by comparing pointers.
@@ -344,7 +350,7 @@ impl AuthMethods {
         token: &str,
         web: &dyn Web,
         now: Moment,
-    ) -> Result<(Arc<Principal>, Duration), Refused> {
+    ) -> Result<(Arc<Principal>, Duration), CredentialDenial> {
         let digest = self.results.digests.of(token.as_bytes());
         if self.bearer.as_ref().is_some_and(|expected| expected.same(&digest)) {
             return Ok((Arc::clone(&self.holder), USER_HOLDS));
@@ -360,7 +366,7 @@ impl AuthMethods {
         if !self.issuers.is_empty() && Token::looks_like(token) {
             return self.token(token, web, now).await;
         }
-        Err(Refused::Bad("unknown token"))
+        Err(CredentialDenial::Bad("unknown token"))
     }
 
     async fn token(
@@ -368,13 +374,13 @@ impl AuthMethods {
         text: &str,
         web: &dyn Web,
         now: Moment,
-    ) -> Result<(Arc<Principal>, Duration), Refused> {
-        let token = Token::read(text).map_err(Refused::Bad)?;
+    ) -> Result<(Arc<Principal>, Duration), CredentialDenial> {
+        let token = Token::read(text).map_err(CredentialDenial::Bad)?;
         let issuer = token.issuer().and_then(|url| self.issuers.iter().find(|issuer| issuer.url() == url));
-        let issuer = issuer.ok_or(Refused::Bad("tokens from this issuer are not accepted here"))?;
+        let issuer = issuer.ok_or(CredentialDenial::Bad("tokens from this issuer are not accepted here"))?;
         let accepted = issuer.check(&token, web, now).await?;
         if self.protected.required.iter().any(|scope| !accepted.scopes.contains(scope)) {
-            return Err(Refused::TooLittle);
+            return Err(CredentialDenial::TooLittle);
         }
         let left = Duration::from_secs(accepted.ends).saturating_sub(Duration::from_millis(now.unix_ms));
         // Ids of principals that are identified by `sub` begin with `jwt:`, so no `sub` can impersonate a client.
@@ -390,7 +396,7 @@ impl AuthMethods {
         Ok((Arc::new(principal), left.min(TOKEN_HOLDS)))
     }
 
-    pub(super) fn denied(&self, refused: Refused) -> Denied {
+    pub(super) fn denied(&self, refused: CredentialDenial) -> Denied {
         Denied::of(refused, &self.protected.challenges, &self.protected.required)
     }
 }

@@ -18,7 +18,7 @@ pub(super) struct Challenges {
 
 /// The problem with a credential (RFC 6750, 3.1).
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Wrong<'a> {
+pub(super) enum CredentialProblem<'a> {
     /// The request has no credential.
     Missing,
     /// `invalid_token`, with the reason.
@@ -29,32 +29,32 @@ pub(super) enum Wrong<'a> {
 
 impl Challenges {
     /// Returns the header's value; `None` if no authentication method is configured.
-    pub(super) fn value(&self, wrong: Wrong<'_>) -> Option<String> {
+    pub(super) fn value(&self, wrong: CredentialProblem<'_>) -> Option<String> {
         let mut value = String::new();
         if self.bearer {
             self.add_bearer(&mut value, wrong);
         }
         // A password cannot provide more scopes.
-        if self.basic && !matches!(wrong, Wrong::Scope(_)) {
+        if self.basic && !matches!(wrong, CredentialProblem::Scope(_)) {
             let comma = if value.is_empty() { "" } else { ", " };
             let _ = write!(value, "{comma}Basic realm=\"dragoman\", charset=\"UTF-8\"");
         }
         Some(value).filter(|value| !value.is_empty())
     }
 
-    fn add_bearer(&self, value: &mut String, wrong: Wrong<'_>) {
+    fn add_bearer(&self, value: &mut String, wrong: CredentialProblem<'_>) {
         let mut parts: Vec<(&str, String)> = Vec::new();
         let scopes = match wrong {
-            Wrong::Scope(needed) => needed,
+            CredentialProblem::Scope(needed) => needed,
             _ => &self.scopes,
         };
         match wrong {
-            Wrong::Missing => {}
-            Wrong::Invalid(why) => {
+            CredentialProblem::Missing => {}
+            CredentialProblem::Invalid(why) => {
                 parts.push(("error", "invalid_token".to_owned()));
                 parts.push(("error_description", why.chars().filter(|c| is_quotable(*c)).collect()));
             }
-            Wrong::Scope(_) => parts.push(("error", "insufficient_scope".to_owned())),
+            CredentialProblem::Scope(_) => parts.push(("error", "insufficient_scope".to_owned())),
         }
         match &self.metadata_url {
             Some(url) => parts.push(("resource_metadata", url.clone())),
@@ -98,15 +98,18 @@ mod tests {
     fn a_client_learns_where_the_metadata_is_and_what_it_needs() {
         let asked = challenges();
         let metadata = "resource_metadata=\"https://a/.well-known/oauth-protected-resource/mcp\"";
-        assert_eq!(asked.value(Wrong::Missing).unwrap(), format!("Bearer {metadata}, scope=\"mcp more\""));
         assert_eq!(
-            asked.value(Wrong::Invalid("it \"is\" old\\\r\n")).unwrap(),
+            asked.value(CredentialProblem::Missing).unwrap(),
+            format!("Bearer {metadata}, scope=\"mcp more\"")
+        );
+        assert_eq!(
+            asked.value(CredentialProblem::Invalid("it \"is\" old\\\r\n")).unwrap(),
             format!(
                 "Bearer error=\"invalid_token\", error_description=\"it is old\", {metadata}, scope=\"mcp more\""
             )
         );
         assert_eq!(
-            asked.value(Wrong::Scope(&["a".into(), "b".into()])).unwrap(),
+            asked.value(CredentialProblem::Scope(&["a".into(), "b".into()])).unwrap(),
             format!("Bearer error=\"insufficient_scope\", {metadata}, scope=\"a b\"")
         );
     }
@@ -115,13 +118,16 @@ mod tests {
     fn each_scheme_that_is_taken_is_offered() {
         let both = Challenges { bearer: true, basic: true, ..Challenges::default() };
         assert_eq!(
-            both.value(Wrong::Missing).unwrap(),
+            both.value(CredentialProblem::Missing).unwrap(),
             "Bearer realm=\"dragoman\", Basic realm=\"dragoman\", charset=\"UTF-8\""
         );
         let basic = Challenges { basic: true, ..Challenges::default() };
-        assert_eq!(basic.value(Wrong::Missing).unwrap(), "Basic realm=\"dragoman\", charset=\"UTF-8\"");
-        assert_eq!(basic.value(Wrong::Scope(&[])), None);
-        assert_eq!(Challenges::default().value(Wrong::Missing), None);
+        assert_eq!(
+            basic.value(CredentialProblem::Missing).unwrap(),
+            "Basic realm=\"dragoman\", charset=\"UTF-8\""
+        );
+        assert_eq!(basic.value(CredentialProblem::Scope(&[])), None);
+        assert_eq!(Challenges::default().value(CredentialProblem::Missing), None);
     }
 
     #[test]

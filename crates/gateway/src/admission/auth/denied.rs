@@ -7,7 +7,7 @@ use engine::fault::Condition;
 use engine::rate::Verdict;
 use http::StatusCode;
 
-use super::challenge::{Challenges, Wrong};
+use super::challenge::{Challenges, CredentialProblem};
 
 /// The reason why a request is not admitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,25 +29,28 @@ impl Denied {
         Self {
             condition: Condition::NoCredentials,
             message: "authentication is required: send the Authorization header".to_owned(),
-            challenge: challenges.value(Wrong::Missing),
+            challenge: challenges.value(CredentialProblem::Missing),
             retry_after: None,
         }
     }
 
     /// Returns the refusal of a credential that was not accepted; `required` are the scopes that every token needs.
-    pub(super) fn of(refused: Refused, challenges: &Challenges, required: &[Box<str>]) -> Self {
+    pub(super) fn of(refused: CredentialDenial, challenges: &Challenges, required: &[Box<str>]) -> Self {
         let (condition, message, challenge, retry_after) = match refused {
-            Refused::Bad(why) => {
-                (Condition::BadCredentials, why.to_owned(), challenges.value(Wrong::Invalid(why)), None)
-            }
-            Refused::Forbidden(why) => (Condition::Forbidden, why, None, None),
-            Refused::TooLittle => (
-                Condition::Forbidden,
-                format!("the token does not have all required scopes: {}", required.join(" ")),
-                challenges.value(Wrong::Scope(required)),
+            CredentialDenial::Bad(why) => (
+                Condition::BadCredentials,
+                why.to_owned(),
+                challenges.value(CredentialProblem::Invalid(why)),
                 None,
             ),
-            Refused::Unavailable(why, retry) => (Condition::AuthUnavailable, why, None, Some(retry)),
+            CredentialDenial::Forbidden(why) => (Condition::Forbidden, why, None, None),
+            CredentialDenial::TooLittle => (
+                Condition::Forbidden,
+                format!("the token does not have all required scopes: {}", required.join(" ")),
+                challenges.value(CredentialProblem::Scope(required)),
+                None,
+            ),
+            CredentialDenial::Unavailable(why, retry) => (Condition::AuthUnavailable, why, None, Some(retry)),
         };
         Self { condition, message, challenge, retry_after }
     }
@@ -73,7 +76,7 @@ pub enum NotAdmitted {
 
 /// The reason why a method of authentication does not accept a credential.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Refused {
+pub(super) enum CredentialDenial {
     /// The credential is invalid, expired, or not meant for this gateway.
     Bad(&'static str),
     /// The credential is valid, but its principal is not admitted.

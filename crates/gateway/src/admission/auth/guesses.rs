@@ -13,7 +13,7 @@ use std::time::Duration;
 use config::{RateLimit, RateMethods, RatePer, RequestRate};
 use engine::access::Scheme;
 use engine::credential::authorization::{self, ShownCredential};
-use engine::rate::{Entering, Limiter, Verdict};
+use engine::rate::{Limiter, UnknownCaller, Verdict};
 use parking_lot::Mutex;
 
 use super::digest::{ByDigest, Digest, NoRandomness};
@@ -53,8 +53,8 @@ impl Guesser {
         }
     }
 
-    fn entering(&self) -> Entering<'_> {
-        Entering { nobody: &self.name, address: Some(self.address), connection: None, profile: "" }
+    fn entering(&self) -> UnknownCaller<'_> {
+        UnknownCaller { nobody: &self.name, address: Some(self.address), connection: None, profile: "" }
     }
 }
 

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use store::keys::{ApiKey, KeyState, KeyText, LastUses};
 
 use super::Moment;
-use super::denied::Refused;
+use super::denied::CredentialDenial;
 use super::turns::Turns;
 
 /// The maximum number of look-ups that run at the same time, and of look-ups that wait.
@@ -160,20 +160,20 @@ impl Keys {
     }
 
     /// Returns the principal of this key.
-    pub(super) async fn check(&self, text: &str, now: Moment) -> Result<Arc<Principal>, Refused> {
+    pub(super) async fn check(&self, text: &str, now: Moment) -> Result<Arc<Principal>, CredentialDenial> {
         let text = KeyText::parse(text)
-            .map_err(|_| Refused::Bad("not a valid API key: it is mistyped or truncated"))?;
+            .map_err(|_| CredentialDenial::Bad("not a valid API key: it is mistyped or truncated"))?;
         let (book, now_ms) = (Arc::clone(&self.book), now.unix_ms);
         let turn = self.turns.take(None).await?;
         let found = self.turns.run(turn, move || book.look_up(&text, now_ms)).await?;
         let found = found.map_err(|error| {
             tracing::error!(error, "cannot look up API keys");
-            Refused::Unavailable("API keys cannot be looked up at the moment".to_owned(), RETRY)
+            CredentialDenial::Unavailable("API keys cannot be looked up at the moment".to_owned(), RETRY)
         })?;
-        let key = found.ok_or(Refused::Bad("unknown API key"))?;
+        let key = found.ok_or(CredentialDenial::Bad("unknown API key"))?;
         match key.state(now.unix_ms) {
-            KeyState::Revoked => Err(Refused::Bad("this API key was revoked")),
-            KeyState::Expired => Err(Refused::Bad("this API key has expired")),
+            KeyState::Revoked => Err(CredentialDenial::Bad("this API key was revoked")),
+            KeyState::Expired => Err(CredentialDenial::Bad("this API key has expired")),
             KeyState::Active => Ok(principal(&key)),
         }
     }

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::Moment;
 use super::authenticator::{AuthMethods, Authenticator};
-use super::denied::{NotAdmitted, Refused};
+use super::denied::{CredentialDenial, NotAdmitted};
 
 /// The time for which a token is trusted before it is looked up again. If this process ends the sign-in, the token
 /// is refused at once.
@@ -38,7 +38,7 @@ impl SignIn {
         &self,
         token: &str,
         now: Moment,
-    ) -> Result<(Arc<Principal>, Duration), Refused> {
+    ) -> Result<(Arc<Principal>, Duration), CredentialDenial> {
         let before = self.server.endings();
         match self.server.account(token, now.unix_ms).await {
             Ok(account) => {
@@ -47,13 +47,13 @@ impl SignIn {
                 let holds = if self.server.endings() == before { left.min(HOLDS) } else { Duration::ZERO };
                 Ok((Arc::new(principal(account, now)), holds))
             }
-            Err(AccountFault::Ended) => Err(Refused::Bad("this sign-in has ended: sign in again")),
-            Err(AccountFault::Revoked) => {
-                Err(Refused::Bad("the site no longer accepts the password of this sign-in: sign in again"))
-            }
-            Err(AccountFault::Forbidden(why)) => Err(Refused::Forbidden(why)),
+            Err(AccountFault::Ended) => Err(CredentialDenial::Bad("this sign-in has ended: sign in again")),
+            Err(AccountFault::Revoked) => Err(CredentialDenial::Bad(
+                "the site no longer accepts the password of this sign-in: sign in again",
+            )),
+            Err(AccountFault::Forbidden(why)) => Err(CredentialDenial::Forbidden(why)),
             Err(AccountFault::Unavailable(why, retry)) => {
-                Err(Refused::Unavailable(format!("cannot confirm the account: {why}"), retry))
+                Err(CredentialDenial::Unavailable(format!("cannot confirm the account: {why}"), retry))
             }
         }
     }
@@ -85,7 +85,7 @@ impl Authenticator {
     /// Returns the refusal of a token that was issued for other endpoints than the one at `path` (RFC 6750, 3.1). The
     /// client can sign in for this endpoint.
     pub(crate) fn for_other_endpoint(&self, path: &str) -> NotAdmitted {
-        let why = Refused::Bad("this token is for another endpoint: sign in for this one");
+        let why = CredentialDenial::Bad("this token is for another endpoint: sign in for this one");
         self.naming_resource(NotAdmitted::Denied(self.methods.denied(why)), path)
     }
 

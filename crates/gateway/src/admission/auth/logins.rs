@@ -8,8 +8,8 @@ use config::Text;
 use engine::credential::Basic;
 use secrecy::SecretString;
 
-use super::NotSound;
-use super::denied::Refused;
+use super::InvalidSetting;
+use super::denied::CredentialDenial;
 use super::users::Users;
 
 /// The minimum duration of a check; the next check waits until it has passed.
@@ -37,7 +37,9 @@ impl Logins {
     ///
     /// # Errors
     /// Fails for an invalid hash.
-    pub(crate) fn new<'a>(users: impl IntoIterator<Item = (&'a String, &'a Text)>) -> Result<Self, NotSound> {
+    pub(crate) fn new<'a>(
+        users: impl IntoIterator<Item = (&'a String, &'a Text)>,
+    ) -> Result<Self, InvalidSetting> {
         Ok(Self(Users::paced(users, (1, IN_LINE), PACE)?))
     }
 
@@ -51,8 +53,10 @@ impl Logins {
         let Ok(turn) = self.0.turns.take(Some(address)).await else { return LoginOutcome::Busy };
         match self.0.check(Basic { user: name.to_owned(), password }, turn).await {
             Ok(_) => LoginOutcome::Right,
-            Err(Refused::Bad(_) | Refused::Forbidden(_) | Refused::TooLittle) => LoginOutcome::Wrong,
-            Err(Refused::Unavailable(..)) => LoginOutcome::Busy,
+            Err(CredentialDenial::Bad(_) | CredentialDenial::Forbidden(_) | CredentialDenial::TooLittle) => {
+                LoginOutcome::Wrong
+            }
+            Err(CredentialDenial::Unavailable(..)) => LoginOutcome::Busy,
         }
     }
 }

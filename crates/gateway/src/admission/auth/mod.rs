@@ -58,9 +58,9 @@ use moment::Moment;
 /// An invalid setting, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct NotSound(pub(crate) String);
+pub(crate) struct InvalidSetting(pub(crate) String);
 
-impl From<digest::NoRandomness> for NotSound {
+impl From<digest::NoRandomness> for InvalidSetting {
     fn from(error: digest::NoRandomness) -> Self {
         Self(error.to_string())
     }

@@ -9,7 +9,7 @@ use engine::credential::authorization::Basic;
 
 use super::Moment;
 use super::authenticator::{AuthMethods, USER_HOLDS, WRONG_HOLDS};
-use super::denied::Refused;
+use super::denied::CredentialDenial;
 use super::digest::Digest;
 use upstream::web::Web;
 
@@ -21,7 +21,7 @@ impl AuthMethods {
         (digest, client): (Digest, Option<IpAddr>),
         web: &dyn Web,
         now: Moment,
-    ) -> Result<Arc<Principal>, Refused> {
+    ) -> Result<Arc<Principal>, CredentialDenial> {
         let at = now.since_start;
         if let Some(refused) = self.results.wrong.get(&digest, at) {
             return Err(refused);
@@ -30,7 +30,7 @@ impl AuthMethods {
         let turns = match site {
             Some(site) => &site.turns,
             None if self.users.is_empty() => {
-                return Err(Refused::Bad("user names and passwords are not accepted here"));
+                return Err(CredentialDenial::Bad("user names and passwords are not accepted here"));
             }
             None => &self.users.turns,
         };
@@ -53,7 +53,7 @@ impl AuthMethods {
                 Ok(principal)
             }
             Err(refused) => {
-                if matches!(refused, Refused::Bad(_) | Refused::Forbidden(_)) {
+                if matches!(refused, CredentialDenial::Bad(_) | CredentialDenial::Forbidden(_)) {
                     self.results.wrong.put(digest, refused.clone(), at + WRONG_HOLDS);
                 }
                 Err(refused)

@@ -2,7 +2,7 @@
 
 use config::Auth;
 
-use super::NotSound;
+use super::InvalidSetting;
 use super::challenge::{Challenges, is_scope};
 use super::jwt::Issuer;
 use super::resource::Resource;
@@ -18,20 +18,20 @@ pub(super) struct Protected {
 }
 
 /// Creates the protected resource that the configuration describes.
-pub(super) fn protected(config: &Auth, issuers: &[Issuer]) -> Result<Protected, NotSound> {
+pub(super) fn protected(config: &Auth, issuers: &[Issuer]) -> Result<Protected, InvalidSetting> {
     let Some(own) = &config.oauth else { return Ok(Protected::default()) };
     if let Some(odd) = own.scopes.iter().chain(&own.required_scopes).find(|scope| !is_scope(scope)) {
-        return Err(NotSound(format!("{odd:?} is not a scope (RFC 6749, 3.3)")));
+        return Err(InvalidSetting(format!("{odd:?} is not a scope (RFC 6749, 3.3)")));
     }
     if issuers.is_empty() {
-        return Err(NotSound("a protected resource needs an issuer of tokens for it".to_owned()));
+        return Err(InvalidSetting("a protected resource needs an issuer of tokens for it".to_owned()));
     }
     let boxed = |all: &[String]| all.iter().map(|scope| scope.as_str().into()).collect::<Vec<Box<str>>>();
     let required = boxed(&own.required_scopes);
     let scopes = if own.scopes.is_empty() { required.clone() } else { boxed(&own.scopes) };
     let names: Vec<&str> = issuers.iter().map(Issuer::url).collect();
-    let made =
-        Resource::new(own.resource.expose(), &names, &scopes).map_err(|error| NotSound(error.to_string()))?;
+    let made = Resource::new(own.resource.expose(), &names, &scopes)
+        .map_err(|error| InvalidSetting(error.to_string()))?;
     let asked = if required.is_empty() { &scopes } else { &required };
     let challenges = Challenges {
         metadata_url: Some(made.metadata_url.clone()),

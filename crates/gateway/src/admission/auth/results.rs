@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use engine::access::Principal;
 
-use super::NotSound;
+use super::InvalidSetting;
 use super::counted::CallCounts;
-use super::denied::Refused;
+use super::denied::CredentialDenial;
 use super::digest::Digests;
 use super::near::Near;
 use super::recent::Recent;
@@ -22,13 +22,13 @@ pub(super) struct RecentResults {
     pub(super) digests: Digests,
     pub(super) near: Near,
     pub(super) known: Recent<Arc<Principal>>,
-    pub(super) wrong: Recent<Refused>,
+    pub(super) wrong: Recent<CredentialDenial>,
     /// The number of running calls of each principal.
     pub(super) counted: CallCounts,
 }
 
 impl RecentResults {
-    pub(super) fn new() -> Result<Self, NotSound> {
+    pub(super) fn new() -> Result<Self, InvalidSetting> {
         Ok(Self {
             digests: Digests::new()?,
             near: Near::new()?,

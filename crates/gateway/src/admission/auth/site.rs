@@ -12,11 +12,11 @@ use http::{StatusCode, Uri};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::InvalidSetting;
 use super::Moment;
-use super::NotSound;
-use super::denied::Refused;
+use super::denied::CredentialDenial;
 use super::turns::{CheckPermit, Turns};
-use upstream::web::{Answer, Get, Web, is_safe};
+use upstream::web::{Answer, GetRequest, Web, is_safe};
 
 /// The maximum number of checks that run at the same time, and of checks that wait.
 const AT_ONCE: usize = 8;
@@ -61,10 +61,11 @@ struct User {
 }
 
 impl Site {
-    pub(super) fn new(config: &SiteCheck) -> Result<Self, NotSound> {
-        let bad = || NotSound(format!("the site {}: the address must be an http or https URL", config.url));
+    pub(super) fn new(config: &SiteCheck) -> Result<Self, InvalidSetting> {
+        let bad =
+            || InvalidSetting(format!("the site {}: the address must be an http or https URL", config.url));
         let base = config.url.expose().trim_end_matches('/');
-        let url = |route: &str, query: &str| -> Result<Uri, NotSound> {
+        let url = |route: &str, query: &str| -> Result<Uri, InvalidSetting> {
             format!("{base}/wp-json{route}?{query}").parse().map_err(|_| bad())
         };
         let who_am_i = url("/wp/v2/users/me", "context=edit")?;
@@ -92,10 +93,15 @@ impl Site {
         basic: &Basic,
         web: &dyn Web,
         (turn, now): (CheckPermit, Moment),
-    ) -> Result<Arc<Principal>, Refused> {
+    ) -> Result<Arc<Principal>, CredentialDenial> {
         let authorization = authorization::basic_value(&basic.user, &basic.password)
-            .ok_or(Refused::Bad("this name or password cannot be sent to the site"))?;
-        let ask = |url| Get { url, authorization: Some(authorization.clone()), cap: LONGEST, within: WITHIN };
+            .ok_or(CredentialDenial::Bad("this name or password cannot be sent to the site"))?;
+        let ask = |url| GetRequest {
+            url,
+            authorization: Some(authorization.clone()),
+            cap: LONGEST,
+            within: WITHIN,
+        };
         let user = match web.get(ask(&self.who_am_i)).await {
             Ok(answer) => self.judged(&answer)?,
             Err(error) => {
@@ -114,20 +120,22 @@ impl Site {
         drop(turn);
         if !is_granted {
             let why = rights.refusal(&self.capability);
-            return Err(Refused::Forbidden(format!("this user of {} {why}", self.name)));
+            return Err(CredentialDenial::Forbidden(format!("this user of {} {why}", self.name)));
         }
         self.principal(&user, now)
     }
 
-    fn judged(&self, answer: &Answer) -> Result<User, Refused> {
+    fn judged(&self, answer: &Answer) -> Result<User, CredentialDenial> {
         let code = answer.status.as_u16();
         match answer.status {
             StatusCode::OK => serde_json::from_slice(&answer.body)
                 .map_err(|_| self.unavailable("the site's answer does not come from WordPress", RETRY)),
-            StatusCode::UNAUTHORIZED => Err(Refused::Bad(
+            StatusCode::UNAUTHORIZED => Err(CredentialDenial::Bad(
                 "the site rejected this name and password (an application password is required)",
             )),
-            StatusCode::FORBIDDEN => Err(Refused::Forbidden(format!("{} rejected this user", self.name))),
+            StatusCode::FORBIDDEN => {
+                Err(CredentialDenial::Forbidden(format!("{} rejected this user", self.name)))
+            }
             status if status.is_redirection() => {
                 Err(self.unavailable("the site redirects elsewhere: check the site's address", RETRY))
             }
@@ -143,7 +151,7 @@ impl Site {
         }
     }
 
-    fn principal(&self, user: &User, now: Moment) -> Result<Arc<Principal>, Refused> {
+    fn principal(&self, user: &User, now: Moment) -> Result<Arc<Principal>, CredentialDenial> {
         let name = if user.username.is_empty() { &user.slug } else { &user.username };
         if name.is_empty() || name.len() > LONGEST_NAME || name.chars().any(char::is_control) {
             return Err(self.unavailable("the site's answer does not name a user", RETRY));
@@ -157,8 +165,8 @@ impl Site {
         }))
     }
 
-    fn unavailable(&self, why: &str, retry: Duration) -> Refused {
-        Refused::Unavailable(format!("cannot verify this user at {}: {why}", self.name), retry)
+    fn unavailable(&self, why: &str, retry: Duration) -> CredentialDenial {
+        CredentialDenial::Unavailable(format!("cannot verify this user at {}: {why}", self.name), retry)
     }
 }
 

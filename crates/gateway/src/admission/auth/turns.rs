@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
-use super::denied::Refused;
+use super::denied::CredentialDenial;
 
 /// The maximum time that a check waits in the queue.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -74,8 +74,9 @@ impl Turns {
     }
 
     /// Waits for a turn. If the client has an address, the wait counts against the share of that address.
-    pub(super) async fn take(&self, address: Option<IpAddr>) -> Result<CheckPermit, Refused> {
-        let busy = || Refused::Unavailable("too many credentials are being checked".to_owned(), RETRY);
+    pub(super) async fn take(&self, address: Option<IpAddr>) -> Result<CheckPermit, CredentialDenial> {
+        let busy =
+            || CredentialDenial::Unavailable("too many credentials are being checked".to_owned(), RETRY);
         let (slot, own) = self.line.enter(address).ok_or_else(busy)?;
         let until = Instant::now() + PATIENCE;
         let wait = async |turns: Arc<Semaphore>| {
@@ -95,13 +96,14 @@ impl Turns {
         &self,
         turn: CheckPermit,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Refused> {
+    ) -> Result<T, CredentialDenial> {
         let done = transport::task::spawn_blocking(move || {
             let done = work();
             drop(turn);
             done
         });
-        done.await.map_err(|_| Refused::Unavailable("a check of credentials failed".to_owned(), RETRY))
+        done.await
+            .map_err(|_| CredentialDenial::Unavailable("a check of credentials failed".to_owned(), RETRY))
     }
 }
 
@@ -173,7 +175,9 @@ mod tests {
         assert!(waiting.all == 0 && waiting.by.is_empty());
     }
 
-    async fn futures(guesses: Vec<tokio::task::JoinHandle<Result<CheckPermit, Refused>>>) -> Vec<bool> {
+    async fn futures(
+        guesses: Vec<tokio::task::JoinHandle<Result<CheckPermit, CredentialDenial>>>,
+    ) -> Vec<bool> {
         let mut outcomes = Vec::new();
         for guess in guesses {
             outcomes.push(guess.await.unwrap().is_ok());

@@ -12,8 +12,8 @@ use engine::access::{Principal, Scheme};
 use engine::credential::Basic;
 use secrecy::ExposeSecret;
 
-use super::NotSound;
-use super::denied::Refused;
+use super::InvalidSetting;
+use super::denied::CredentialDenial;
 use super::turns::{CheckPermit, Turns};
 
 /// The maximum number of passwords that wait to be checked.
@@ -37,7 +37,9 @@ pub(super) struct Users {
 
 impl Users {
     /// Reads the users and their hashes; fails for an invalid hash.
-    pub(super) fn new<'a>(users: impl IntoIterator<Item = (&'a String, &'a Text)>) -> Result<Self, NotSound> {
+    pub(super) fn new<'a>(
+        users: impl IntoIterator<Item = (&'a String, &'a Text)>,
+    ) -> Result<Self, InvalidSetting> {
         // Each check needs memory and a processor, which calls need as well.
         let at_once = std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2)).min(4);
         Self::paced(users, (at_once, IN_LINE), Duration::ZERO)
@@ -49,10 +51,10 @@ impl Users {
         users: impl IntoIterator<Item = (&'a String, &'a Text)>,
         (at_once, in_line): (usize, usize),
         pace: Duration,
-    ) -> Result<Self, NotSound> {
+    ) -> Result<Self, InvalidSetting> {
         let (mut hashes, mut stand_ins) = (HashMap::new(), Vec::new());
         for (name, hash) in users {
-            let bad = |why| NotSound(format!("the user {name}: {why}"));
+            let bad = |why| InvalidSetting(format!("the user {name}: {why}"));
             if name.is_empty() || name.contains(':') || name.chars().any(char::is_control) {
                 return Err(bad("a name must not contain colons or control characters (RFC 7617)"));
             }
@@ -82,8 +84,12 @@ impl Users {
     }
 
     /// Returns the principal with this name and password.
-    pub(super) async fn check(&self, basic: Basic, turn: CheckPermit) -> Result<Arc<Principal>, Refused> {
-        let wrong = Refused::Bad("wrong name or password");
+    pub(super) async fn check(
+        &self,
+        basic: Basic,
+        turn: CheckPermit,
+    ) -> Result<Arc<Principal>, CredentialDenial> {
+        let wrong = CredentialDenial::Bad("wrong name or password");
         let checks = self.checks(&basic.user);
         let (password, pace) = (basic.password, self.pace);
         let checked = self.turns.run(turn, move || {

@@ -6,8 +6,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use engine::Fault;
 use engine::exchange::{ExchangeAnswer, TaskEffect};
-use engine::tasks::{Heard, Renaming, TaskIds, TaskPlace, TaskRoute};
-use proto::bridge::tasks::{ModernToLegacy, Next, Sides, Status, Task, TaskMethod, acknowledgement};
+use engine::tasks::{Renaming, TaskIds, TaskPlace, TaskRoute, WatchedTask};
+use proto::bridge::tasks::{ModernToLegacy, Sides, Status, Task, TaskMethod, TaskStep, acknowledgement};
 use proto::era::Era;
 use proto::json::{Members, Span, Splice};
 use proto::mcp::meta;
@@ -48,7 +48,7 @@ pub(crate) fn keep(call: &mut Call, made: TaskEffect, answer: ExchangeAnswer) ->
                 notify_session(
                     &call.context,
                     session,
-                    Heard { upstream: call.upstream.server.spec.id, task },
+                    WatchedTask { upstream: call.upstream.server.spec.id, task },
                 );
             }
             answer
@@ -137,31 +137,31 @@ pub(crate) async fn serve(context: &Arc<CallContext>, asked: TaskRequest<'_>) ->
     })?;
     loop {
         let then = match next {
-            Next::Send(method, params) => {
+            TaskStep::Send(method, params) => {
                 let answer = home.ask(&context.egress, method, &params).await;
                 machine.answer(&answer.map_err(|e| {
                     let (name, told) = (home.server(), home.upstream().server.describe(&e));
                     Fault::upstream(name, e.not_executed(), format!("server {name:?} {told}"))
                 })?)
             }
-            Next::Questions => {
+            TaskStep::Questions => {
                 let open = home.questions(&context.egress, asked.era, &capabilities).await;
                 machine.questions(&open)
             }
-            Next::Result(result) => {
+            TaskStep::Result(result) => {
                 if ended(&result) {
                     home.end();
                 }
                 let answer = named(context, &asked, &home, &result_response(id, &result))?;
                 return Ok((200, limited(context, &asked, &home, answer)));
             }
-            Next::Error(error) => {
+            TaskStep::Error(error) => {
                 let read = RpcError::of_value(&error, Span::new(0, error.len()));
                 let status = read.map_or(200, |read| asked.era.status(read.code));
                 let head = [b"{\"jsonrpc\":\"2.0\",\"id\":", &id.json()[..], b",\"error\":"].concat();
                 return Ok((status, [&head[..], &error[..], b"}"].concat().into()));
             }
-            Next::Wait(_) | Next::Ask(_) => None,
+            TaskStep::Wait(_) | TaskStep::Ask(_) => None,
         };
         next = then.ok_or_else(|| {
             Fault::gateway("the server's answer about this task does not allow the gateway to continue")

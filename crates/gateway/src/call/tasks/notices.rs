@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use engine::Fault;
 use engine::catalogue::{ServerUris, UpstreamId, View};
-use engine::tasks::{Heard, KnownTask, TaskIds, heard, notice_edits};
+use engine::tasks::{KnownTask, TaskIds, WatchedTask, heard, notice_edits};
 use proto::bridge::tasks::{NOTICE, Task, status_notice, with_extension};
 use proto::era::{Tasks, newest_stateless, own_meta};
 use proto::json::{Members, Splice, quote};
@@ -44,7 +44,7 @@ pub(crate) fn wanted(
     frame: &Frame,
     wanted: &Members,
     identity: &Identity,
-) -> Result<Vec<Heard>, Fault> {
+) -> Result<Vec<WatchedTask>, Fault> {
     let ids = TaskIds::new(context.sealer(), identity.id(), view.era());
     let max = context.egress.snapshot().limits.subscriptions_per_session;
     let mut tasks = heard(frame, wanted, view, ids, max)?;
@@ -76,7 +76,7 @@ impl Drop for TaskSubscription {
 /// results, so URIs in them are translated to those in the client's `view`, if it has one.
 pub(crate) fn follow(
     context: &Arc<CallContext>,
-    (tasks, view): (&[Heard], Option<Arc<View>>),
+    (tasks, view): (&[WatchedTask], Option<Arc<View>>),
     caller: Option<&CallerId>,
 ) -> (Vec<TaskSubscription>, mpsc::Receiver<ResourceNotice>) {
     let mut by_upstream: BTreeMap<UpstreamId, Vec<KnownTask>> = BTreeMap::new();
@@ -106,7 +106,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(30);
 
 /// Notifies a session about a task, in the form of the experimental tasks, until the task has ended or the session is
 /// gone.
-pub(crate) fn notify_session(context: &Arc<CallContext>, session: &Arc<Session>, task: Heard) {
+pub(crate) fn notify_session(context: &Arc<CallContext>, session: &Arc<Session>, task: WatchedTask) {
     let Ok(place) = TOLD.try_acquire() else { return };
     // A notification of a status contains no result.
     let caller = context.view.state.caller_id(&session.identity);

@@ -70,13 +70,13 @@ pub(crate) fn open(
     let first = [opening(&row), endpoint_event(&row, messages, &id, profile)].concat();
     // There is always room for the first piece.
     let _ = sender.try_send(Bytes::from(first));
-    let opened = Opened { shard: shard.clone(), id: id.into(), session, holding, ends };
+    let opened = StreamSession { shard: shard.clone(), id: id.into(), session, holding, ends };
     transport::task::spawn(serve(opened, row, queue, sender));
     Ok(body)
 }
 
 /// A session that ends together with its stream.
-struct Opened {
+struct StreamSession {
     shard: Arc<Shard>,
     id: Box<str>,
     session: Arc<Session>,
@@ -84,7 +84,7 @@ struct Opened {
     ends: Stop,
 }
 
-impl Drop for Opened {
+impl Drop for StreamSession {
     fn drop(&mut self) {
         self.shard.gateway.process.dialect_sessions.remove(&self.id);
         // Nobody receives the answers any more.
@@ -92,7 +92,12 @@ impl Drop for Opened {
     }
 }
 
-async fn serve(opened: Opened, row: Arc<Dialect>, mut queue: mpsc::Receiver<Bytes>, sender: BodySender) {
+async fn serve(
+    opened: StreamSession,
+    row: Arc<Dialect>,
+    mut queue: mpsc::Receiver<Bytes>,
+    sender: BodySender,
+) {
     let every = Duration::from_secs(row.events.ping_seconds.get().into());
     let mut due = Instant::now() + every;
     let mut look = Instant::now() + LOOK_EVERY;

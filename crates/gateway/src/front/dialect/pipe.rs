@@ -42,7 +42,7 @@ pub(crate) async fn serve(
 ) -> std::io::Result<Option<VecDeque<StdinLine>>> {
     let account = Account::of(shard, front.profile);
     let session = Arc::new(Session::new(Identity::anyone(None), front.profile, None, None));
-    let mut ahead = Ahead { stdin, lines: VecDeque::new(), until: None };
+    let mut ahead = LinesAhead { stdin, lines: VecDeque::new(), until: None };
     while let Some(line) = ahead.next().await? {
         let text = match line {
             Ok(text) => text,
@@ -59,13 +59,13 @@ pub(crate) async fn serve(
             }
         };
         match ahead.beside(shard, front, (&text, &session), taking).await? {
-            Beside::Done(MessageOutcome::Reply(reply, _)) => say(out, reply).await,
-            Beside::Done(MessageOutcome::Standard(_)) => {
+            ConcurrentOutcome::Done(MessageOutcome::Reply(reply, _)) => say(out, reply).await,
+            ConcurrentOutcome::Done(MessageOutcome::Standard(_)) => {
                 ahead.lines.push_front(Ok(text));
                 return Ok(Some(ahead.lines));
             }
-            Beside::GivenUp => {}
-            Beside::TooLate => break,
+            ConcurrentOutcome::GivenUp => {}
+            ConcurrentOutcome::TooLate => break,
         }
     }
     Ok(None)
@@ -87,7 +87,7 @@ async fn say(out: &mpsc::Sender<Bytes>, reply: DialectReply) {
 }
 
 /// The outcome of a line that is processed while further lines are read.
-enum Beside {
+enum ConcurrentOutcome {
     Done(MessageOutcome),
     /// The client cancelled the request.
     GivenUp,
@@ -96,14 +96,14 @@ enum Beside {
 }
 
 /// The lines after the current one.
-struct Ahead<'a> {
+struct LinesAhead<'a> {
     stdin: &'a mut Stdin,
     lines: VecDeque<StdinLine>,
     /// The deadline for the remaining requests, once stdin has ended.
     until: Option<Instant>,
 }
 
-impl Ahead<'_> {
+impl LinesAhead<'_> {
     async fn next(&mut self) -> std::io::Result<Option<StdinLine>> {
         match self.lines.pop_front() {
             Some(line) => Ok(Some(line)),
@@ -119,14 +119,14 @@ impl Ahead<'_> {
         front: &Front,
         (text, session): (&Bytes, &Session),
         taking: impl Future<Output = MessageOutcome>,
-    ) -> std::io::Result<Beside> {
+    ) -> std::io::Result<ConcurrentOutcome> {
         tokio::pin!(taking);
         loop {
             let until = self.until.unwrap_or_else(|| Instant::now() + FOREVER);
             tokio::select! {
                 biased;
-                taken = &mut taking => return Ok(Beside::Done(taken)),
-                () = sleep_until(until) => return Ok(Beside::TooLate),
+                taken = &mut taking => return Ok(ConcurrentOutcome::Done(taken)),
+                () = sleep_until(until) => return Ok(ConcurrentOutcome::TooLate),
                 line = self.stdin.next(), if self.until.is_none() && self.lines.len() < AHEAD => {
                     let Some(line) = line? else {
                         self.until = Some(Instant::now() + shard.gateway.snapshot.limits.drain_timeout);
@@ -139,7 +139,7 @@ impl Ahead<'_> {
                     if id_of(shard, text).as_ref() == Some(&id) {
                         session.requests.cancel(notice);
                         let _ = timeout(FAREWELL, taking).await;
-                        return Ok(Beside::GivenUp);
+                        return Ok(ConcurrentOutcome::GivenUp);
                     }
                     let is_it = |line: &StdinLine| line.as_ref().is_ok_and(|line| id_of(shard, line).as_ref() == Some(&id));
                     self.lines.retain(|line| !is_it(line));

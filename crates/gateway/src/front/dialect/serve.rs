@@ -5,8 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use engine::Condition;
 use engine::dialect::{
-    Begun, Dialect, DialectFault, DialectOutcome, DialectReply, DialectRequest, Facts, Reading, begin,
-    finish, gather, given_up, rate_headers, read,
+    Dialect, DialectFault, DialectMessage, DialectOutcome, DialectReply, DialectRequest, DialectStep, Facts,
+    begin, finish, gather, given_up, rate_headers, read,
 };
 use engine::rate::Verdict;
 use http::HeaderMap;
@@ -63,7 +63,7 @@ pub(crate) async fn refuse_message(
 /// Returns the request in a message.
 fn asked(shard: &Arc<Shard>, row: &Dialect, text: &Bytes) -> Option<DialectRequest> {
     match read(row, text, shard.gateway.frame_limits()) {
-        Reading::Ask(ask) => Some(ask),
+        DialectMessage::Ask(ask) => Some(ask),
         _ => None,
     }
 }
@@ -102,7 +102,7 @@ pub(crate) async fn take(
         .and_then(|session| session.program())
         .map(|program| Identity { client_label: Some(program.clone()), ..identity.clone() });
     let identity = introduced.as_ref().unwrap_or(identity);
-    let asking = Asking { shard, front, identity, session, headers, text, refused: None };
+    let asking = DialectExchange { shard, front, identity, session, headers, text, refused: None };
     asking.all().await
 }
 
@@ -115,10 +115,10 @@ pub(crate) async fn take_refused(
     fault: &DialectFault,
 ) -> MessageOutcome {
     let (identity, refused) = (&Identity::anyone(None), Some(fault));
-    Asking { shard, front, identity, session: None, headers: None, text, refused }.all().await
+    DialectExchange { shard, front, identity, session: None, headers: None, text, refused }.all().await
 }
 
-struct Asking<'a> {
+struct DialectExchange<'a> {
     shard: &'a Arc<Shard>,
     front: &'a Front,
     identity: &'a Identity,
@@ -131,11 +131,11 @@ struct Asking<'a> {
     refused: Option<&'a DialectFault>,
 }
 
-impl Asking<'_> {
+impl DialectExchange<'_> {
     async fn all(&self) -> MessageOutcome {
         let row = &self.front.row;
         match read(row, self.text, self.shard.gateway.frame_limits()) {
-            Reading::Batch(all) => {
+            DialectMessage::Batch(all) => {
                 let mut replies = Vec::with_capacity(all.len());
                 for one in all {
                     // An array is not split between the dialect and the standard protocol.
@@ -150,16 +150,16 @@ impl Asking<'_> {
     }
 
     /// Counts a message, and answers it unless a limit rejects it.
-    async fn one(&self, reading: Reading) -> MessageOutcome {
+    async fn one(&self, reading: DialectMessage) -> MessageOutcome {
         let frame = match &reading {
-            Reading::Ask(ask) | Reading::Notified(_, Some(ask)) => Some(ask.frame()),
+            DialectMessage::Ask(ask) | DialectMessage::Notified(_, Some(ask)) => Some(ask.frame()),
             _ => None,
         };
         let profile = &self.shard.gateway.snapshot.profiles[self.front.profile].slug;
         let rates = &self.shard.gateway.rates;
         // Rate limits do not apply to notifications, or to messages that are neither executed nor answered.
         let counted = match &reading {
-            Reading::Notified(_, ask) => ask.as_ref().is_some_and(|ask| !ask.is_notice()),
+            DialectMessage::Notified(_, ask) => ask.as_ref().is_some_and(|ask| !ask.is_notice()),
             _ => true,
         };
         let headers = self.headers.filter(|_| counted);
@@ -181,7 +181,7 @@ impl Asking<'_> {
             let fault = too_soon(&verdict);
             let record = frame.and_then(|frame| self.record(frame));
             let reply = match &reading {
-                Reading::Ask(ask) => finish(row, ask, DialectOutcome::Fault(fault)),
+                DialectMessage::Ask(ask) => finish(row, ask, DialectOutcome::Fault(fault)),
                 _ => refuse(row, &fault),
             };
             if let Some(mut record) = record {
@@ -199,24 +199,24 @@ impl Asking<'_> {
         }
     }
 
-    async fn taken(&self, reading: Reading) -> MessageOutcome {
+    async fn taken(&self, reading: DialectMessage) -> MessageOutcome {
         match reading {
-            Reading::Done(reply) => {
+            DialectMessage::Done(reply) => {
                 LoggedRequest::unread(self.text).refused();
                 MessageOutcome::Reply(reply, false)
             }
-            Reading::Notified(reply, None) => MessageOutcome::Reply(reply, false),
-            Reading::Notified(reply, Some(ask)) if ask.is_notice() => {
+            DialectMessage::Notified(reply, None) => MessageOutcome::Reply(reply, false),
+            DialectMessage::Notified(reply, Some(ask)) if ask.is_notice() => {
                 self.give_up(&ask);
                 MessageOutcome::Reply(reply, false)
             }
-            Reading::Notified(reply, Some(ask)) => {
+            DialectMessage::Notified(reply, Some(ask)) => {
                 let _ = self.answer(&ask).await;
                 MessageOutcome::Reply(reply, false)
             }
-            Reading::Ask(ask) => self.answer(&ask).await,
+            DialectMessage::Ask(ask) => self.answer(&ask).await,
             // An array inside an array is not a message.
-            Reading::Batch(_) => {
+            DialectMessage::Batch(_) => {
                 let fault = DialectFault::new(
                     Condition::InvalidRequest,
                     "an array must contain messages, \
@@ -269,7 +269,7 @@ impl Asking<'_> {
         let initialized = self.session.is_some_and(|session| session.is_initialized());
         let facts = Facts { initialized, profile, ..Facts::default() };
         let (mut begun, mut found) = (begin(row, ask, facts), TargetLookup::Here);
-        if matches!(begun, Begun::NeedsView) {
+        if matches!(begun, DialectStep::NeedsView) {
             let cell = stateless::view(&self.shard.call, self.front.profile, row.era, self.identity).await;
             inner = ask.inner(&cell.view());
             ask = inner.as_ref().unwrap_or(ask);
@@ -282,21 +282,21 @@ impl Asking<'_> {
             begun = begin(row, ask, facts);
         }
         match begun {
-            Begun::Done(reply) => {
+            DialectStep::Done(reply) => {
                 self.note(ask, &reply, found);
                 MessageOutcome::Reply(reply, false)
             }
-            Begun::Introduced(reply) => {
+            DialectStep::Introduced(reply) => {
                 if let Some(session) = self.session {
                     session.initialize(client_label::program_in(ask.frame().text()));
                 }
                 MessageOutcome::Reply(reply, true)
             }
-            Begun::Standard => MessageOutcome::Standard(None),
-            Begun::Forward(frame) => {
+            DialectStep::Standard => MessageOutcome::Standard(None),
+            DialectStep::Forward(frame) => {
                 MessageOutcome::Reply(self.forwarded(ask, frame, under_way.as_mut()).await, false)
             }
-            Begun::NeedsView => {
+            DialectStep::NeedsView => {
                 let fault =
                     DialectFault::new(Condition::Internal, "the lists of this profile are not known yet");
                 MessageOutcome::Reply(finish(row, ask, DialectOutcome::Fault(fault)), false)

@@ -21,7 +21,7 @@ pub(super) fn named(ask: &DialectRequest) -> Option<(ListKind, &'static str)> {
 pub(super) enum TargetLookup {
     /// The caller may use the target, or the request has no target.
     Here,
-    /// Only other callers may use the target, which belongs to this server; empty if the server is unknown.
+    /// The target exists, but only other callers may use it. The text names the target's server; empty if the server is unknown.
     Hidden(Arc<str>),
     /// The target belongs to this server, which is unavailable.
     Away(Arc<str>),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 use bytes::Bytes;
-use engine::dialect::{DialectRequest, Reading};
+use engine::dialect::{DialectMessage, DialectRequest};
 use proto::json::{MAX_DEPTH, Members};
 use proto::mcp::says_failure;
 use tracing::field::display;
@@ -45,11 +45,11 @@ impl<'a> LoggedRequest<'a> {
 
     /// Logs a message that has arrived. Returns `None` if the message needs no answer. `text` is the message's
     /// text, for a message that is not a valid request.
-    pub(super) fn read(reading: &'a Reading, text: &'a Bytes) -> Option<Self> {
+    pub(super) fn read(reading: &'a DialectMessage, text: &'a Bytes) -> Option<Self> {
         match reading {
-            Reading::Ask(ask) | Reading::Notified(_, Some(ask)) => Some(Self::request(ask)),
-            Reading::Done(_) => Some(Self::unread(text)),
-            Reading::Notified(_, None) | Reading::Batch(_) => None,
+            DialectMessage::Ask(ask) | DialectMessage::Notified(_, Some(ask)) => Some(Self::request(ask)),
+            DialectMessage::Done(_) => Some(Self::unread(text)),
+            DialectMessage::Notified(_, None) | DialectMessage::Batch(_) => None,
         }
     }
 

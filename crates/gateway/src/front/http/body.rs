@@ -19,7 +19,7 @@ const UNREAD: u64 = 32 << 20;
 const UNREAD_TIME: Duration = Duration::from_secs(5);
 
 /// The reason why a body could not be read.
-pub(super) struct Unread {
+pub(super) struct UnreadableBody {
     /// The HTTP status.
     pub(super) status: StatusCode,
     /// The message for people.
@@ -39,7 +39,7 @@ pub(super) async fn read_at_most(cap: usize, body: &mut Incoming) -> Result<Byte
 }
 
 /// Reads a body with a size cap and a deadline, for callers that write the refusal themselves.
-pub(super) async fn collected(shard: &Shard, body: &mut Incoming) -> Result<Bytes, Unread> {
+pub(super) async fn collected(shard: &Shard, body: &mut Incoming) -> Result<Bytes, UnreadableBody> {
     let cap = shard.gateway.snapshot.limits.request_body;
     let read = collect_within(&mut *body, Part::Requests, cap, BODY_TIME).await;
     if let Err(CollectError::TooLarge { .. }) = read {
@@ -49,7 +49,7 @@ pub(super) async fn collected(shard: &Shard, body: &mut Incoming) -> Result<Byte
     read.map_err(|e| unread(&e))
 }
 
-fn unread<E: std::fmt::Display>(error: &CollectError<E>) -> Unread {
+fn unread<E: std::fmt::Display>(error: &CollectError<E>) -> UnreadableBody {
     let status = match error {
         CollectError::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         CollectError::TimedOut { .. } => StatusCode::REQUEST_TIMEOUT,
@@ -61,5 +61,5 @@ fn unread<E: std::fmt::Display>(error: &CollectError<E>) -> Unread {
     } else {
         ""
     };
-    Unread { status, message: format!("{error}{help}") }
+    UnreadableBody { status, message: format!("{error}{help}") }
 }

@@ -21,7 +21,7 @@ use crate::call::consent;
 use crate::process::Shard;
 use transport::net::Arrived;
 use upstream::oauth::form::pairs;
-use upstream::oauth::{Begun, CallerId, ConsentFault, START};
+use upstream::oauth::{CallerId, ConsentFault, ConsentStart, START};
 
 /// The content security policy: the page may load nothing, and no other page may frame it.
 const CLOSED: &str = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
@@ -48,7 +48,7 @@ pub(super) async fn start(shard: &Shard, request: Arrived, peer: SocketAddr) -> 
 async fn leave(
     shard: &Shard,
     entry: &str,
-    begun: &Begun,
+    begun: &ConsentStart,
     request: Arrived,
     peer: SocketAddr,
 ) -> Response<Body> {
@@ -92,7 +92,7 @@ fn is_own_page(shard: &Shard, request: &Request<Incoming>) -> bool {
 
 /// Returns true if the form proves that its sender is the caller whose consent is requested. Only credentials that
 /// people can type are checked, because nobody can type a signed token from memory.
-async fn is_the_one(shard: &Shard, begun: &Begun, form: &str, client: IpAddr) -> bool {
+async fn is_the_one(shard: &Shard, begun: &ConsentStart, form: &str, client: IpAddr) -> bool {
     let Some(caller) = &begun.caller else { return true };
     let all = pairs(form);
     let get = |key: &str| all.iter().find(|(name, _)| name == key).map_or("", |(_, value)| value.as_str());
@@ -110,8 +110,8 @@ async fn is_the_one(shard: &Shard, begun: &Begun, form: &str, client: IpAddr) ->
 }
 
 /// Returns the page that shows what is requested.
-fn question(status: StatusCode, begun: &Begun, notice: &str) -> Response<Body> {
-    let Begun { server, caller, at, scopes } = begun;
+fn question(status: StatusCode, begun: &ConsentStart, notice: &str) -> Response<Body> {
+    let ConsentStart { server, caller, at, scopes } = begun;
     let lasting = match caller {
         Some(caller) => format!(
             "{} wants to use the server {server} with your account there. Continue only if you are this caller.",
@@ -292,7 +292,7 @@ mod tests {
             ),
             ("bearer", Scheme::Bearer, "The holder of the token of this gateway wants", Some("token or key")),
         ] {
-            let begun = Begun {
+            let begun = ConsentStart {
                 server: "files".into(),
                 caller: Some(CallerId::of(&Principal::new(id, scheme))),
                 at: "auth.example.com".to_owned(),

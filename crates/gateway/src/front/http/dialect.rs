@@ -6,8 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use engine::Condition;
 use engine::dialect::{
-    Cross, Dialect, DialectFault, DialectReply, GetAnswer, Sessions as Issued, Streams, UnknownSession,
-    cross_origin, not_served, shown_info,
+    CrossOriginRequest, Dialect, DialectFault, DialectReply, GetAnswer, Sessions as Issued, Streams,
+    UnknownSession, cross_origin, not_served, shown_info,
 };
 use engine::places::ServedPath;
 use http::header::{ACCEPT, ORIGIN};
@@ -260,7 +260,7 @@ impl Visit<'_> {
     }
 
     /// Returns the refusal with the matching status if a body could not be read.
-    fn unread(&self, unread: &body::Unread) -> Response<Body> {
+    fn unread(&self, unread: &body::UnreadableBody) -> Response<Body> {
         let fault = DialectFault::new(Condition::InvalidRequest, unread.message.clone());
         let mut reply = refuse(&self.front.row, &fault);
         reply.status = unread.status.as_u16();
@@ -282,7 +282,7 @@ fn origin(headers: &HeaderMap) -> Option<String> {
 /// Adds CORS headers for a browser. Foreign origins were refused earlier.
 fn cross(row: &Dialect, origin: Option<&str>, preflight: bool, response: &mut Response<Body>) {
     if let Some(origin) = origin {
-        let cross = Cross { origin, allowed: true, preflight };
+        let cross = CrossOriginRequest { origin, allowed: true, preflight };
         set_headers(response.headers_mut(), cross_origin(row, cross));
     }
 }

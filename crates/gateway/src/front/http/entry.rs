@@ -2,7 +2,7 @@
 
 use super::replicas::movable::MovableRequest;
 use crate::admission::Identity;
-use crate::call::requester::PassingOn;
+use crate::call::requester::Forwarding;
 use crate::telemetry::RequestArrival;
 
 /// An admitted request: its profile and its caller.
@@ -20,8 +20,8 @@ pub(super) struct AdmittedRequest {
 
 impl AdmittedRequest {
     /// Returns whether the request can be passed on to another gateway of the cluster.
-    pub(super) fn passing_on(&self) -> PassingOn {
-        if self.movable.is_some() { PassingOn::Possible } else { PassingOn::Impossible }
+    pub(super) fn passing_on(&self) -> Forwarding {
+        if self.movable.is_some() { Forwarding::Possible } else { Forwarding::Impossible }
     }
 
     pub(super) fn new(profile: usize, identity: Identity) -> Self {

@@ -266,7 +266,7 @@ async fn request(
     };
     let silent = Instant::now() + SILENCE;
     call.attend_until(silent.into_std());
-    let mut attended = Attended { shard, session, running: Some(call.run()), change };
+    let mut attended = AttendedCall { shard, session, running: Some(call.run()), change };
     match first_word(attended.next(), silent, parked).await {
         FirstWord::Whole(response, ok) => {
             session.settle(&shard.session, attended.change.as_ref(), ok);
@@ -298,14 +298,14 @@ async fn request(
 
 /// A call whose client waits for the first message. Closing the connection in the meantime does not cancel the
 /// call; the call continues without the client.
-struct Attended<'a> {
+struct AttendedCall<'a> {
     shard: &'a Arc<Shard>,
     session: &'a Arc<Session>,
     running: Option<Running>,
     change: Option<Change>,
 }
 
-impl Attended<'_> {
+impl AttendedCall<'_> {
     async fn next(&mut self) -> CallStep {
         let first = match &mut self.running {
             Some(running) => running.await,
@@ -321,7 +321,7 @@ impl Attended<'_> {
     }
 }
 
-impl Drop for Attended<'_> {
+impl Drop for AttendedCall<'_> {
     fn drop(&mut self) {
         let Some(running) = self.running.take() else { return };
         let (shard, session, change) = (self.shard.clone(), self.session.clone(), self.change.take());

@@ -61,7 +61,7 @@ const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// The content of one POST, parsed.
-type Posted = Result<Message, FrameError>;
+type ParsedPost = Result<Message, FrameError>;
 
 /// Returns true if [`STREAM`] is served. It is not served if the default profile has a dialect, because then only
 /// the paths of the imitated system exist.
@@ -206,7 +206,7 @@ impl Drop for Opened {
 async fn serve(
     opened: Opened,
     entry: AdmittedRequest,
-    mut inbox: mpsc::Receiver<Posted>,
+    mut inbox: mpsc::Receiver<ParsedPost>,
     events: BodySender,
 ) {
     let gateway = &opened.shard.gateway;
@@ -257,7 +257,11 @@ async fn serve(
     }
 }
 
-async fn read(client: &std::sync::Arc<Client>, inbox: &mut mpsc::Receiver<Posted>, tasks: &mut JoinSet<()>) {
+async fn read(
+    client: &std::sync::Arc<Client>,
+    inbox: &mut mpsc::Receiver<ParsedPost>,
+    tasks: &mut JoinSet<()>,
+) {
     while let Some(posted) = inbox.recv().await {
         client.take(posted, tasks).await;
         while tasks.try_join_next().is_some() {}

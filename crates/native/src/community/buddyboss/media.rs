@@ -2,7 +2,9 @@
 
 use super::{BUDDYBOSS, GROUP, PAGE, PER_PAGE, USER, id};
 use crate::community::lists::{DOCUMENTS, FOLDERS, PHOTOS, REPORTS, VIDEOS};
-use crate::rest::{Bind, Encoding, FileFrom, Missing, Shape, Step, delete, fixed, get, patch, post, value};
+use crate::rest::{
+    Bind, Encoding, FileFrom, MissingValue, Shape, Step, delete, fixed, get, patch, post, value,
+};
 use crate::tools::{Form, Literal, ToolArgument, ToolRow, int, raw, text, tool};
 
 const PRIVACY: ToolArgument =
@@ -18,7 +20,7 @@ const fn uploaded(at: &'static str) -> Bind {
     Bind {
         name: "upload",
         at,
-        missing: Missing::CallFailure("the site does not return the ID of the uploaded file"),
+        missing: MissingValue::CallFailure("the site does not return the ID of the uploaded file"),
     }
 }
 
@@ -194,7 +196,7 @@ pub(super) const TOOLS: &[ToolRow] = &[
                 .binds(&[Bind {
                     name: "block",
                     at: "/0/id",
-                    missing: Missing::CallFailure("this member is not blocked"),
+                    missing: MissingValue::CallFailure("this member is not blocked"),
                 }])
                 .step(),
             delete("buddyboss", "/moderation/{block}").step(),

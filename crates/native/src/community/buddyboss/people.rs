@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::super::{NUMBER_ONLY, caller, caller_unless_given};
 use super::{PAGE, PER_PAGE, SEARCH, USER, id};
 use crate::community::lists::{self, FIELD_GROUPS, FIELDS, FRIENDS};
-use crate::rest::{Bind, Missing, Shape, Step, StepCondition, delete, fixed, get, post, put, value};
+use crate::rest::{Bind, MissingValue, Shape, Step, StepCondition, delete, fixed, get, post, put, value};
 use crate::tools::{
     CallFailure, Condition, Effect, Form, Literal, ToolArgument, ToolRow, Values, flag, int, raw, text, tool,
 };
@@ -38,7 +38,7 @@ pub(super) const MEMBERS: &[ToolRow] = &[
                     value("search", "search", Form::Plain),
                     fixed("_fields", Literal::Text("id")),
                 ])
-                .binds(&[Bind { name: "members", at: "/*/id", missing: Missing::Answer("[]") }])
+                .binds(&[Bind { name: "members", at: "/*/id", missing: MissingValue::Answer("[]") }])
                 .step(),
             get("buddyboss", "/members")
                 .when(StepCondition::Given("role"))
@@ -114,9 +114,9 @@ const PROFILE: ToolArgument = int("user_id", "ID of the member.").required();
 
 /// The two members of a friendship, and its state.
 const FRIENDSHIP: &[Bind] = &[
-    Bind { name: "friends", at: "/is_confirmed", missing: Missing::Nothing },
-    Bind { name: "initiator", at: "/initiator_id", missing: Missing::Nothing },
-    Bind { name: "asked", at: "/friend_id", missing: Missing::Nothing },
+    Bind { name: "friends", at: "/is_confirmed", missing: MissingValue::Nothing },
+    Bind { name: "initiator", at: "/initiator_id", missing: MissingValue::Nothing },
+    Bind { name: "asked", at: "/friend_id", missing: MissingValue::Nothing },
 ];
 
 /// The other member of the caller's friendship; `None` if the two are not friends, or if the caller is not one of
@@ -134,7 +134,7 @@ fn friend(values: &Values) -> Option<Value> {
 
 /// The result of ending a friendship: true, or the reason for a failure. In both cases, the site answers with a
 /// success status.
-pub(super) const ENDED: Bind = Bind { name: "ended", at: "/unfriend", missing: Missing::Nothing };
+pub(super) const ENDED: Bind = Bind { name: "ended", at: "/unfriend", missing: MissingValue::Nothing };
 
 /// A step that fails unless the friendship has ended.
 pub(super) const SURELY_ENDED: Step = Step::Make("ended", |values| match values.get("ended") {

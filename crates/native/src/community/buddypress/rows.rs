@@ -2,7 +2,7 @@
 
 use super::super::{MISSING_ROLE, ROLES, caller_unless_given, promoted};
 use crate::community::lists::{ACTIVITIES, FIELD_GROUPS, FIELDS, FRIENDS, GROUP_MEMBERS, GROUPS, MEMBERS};
-use crate::rest::{Bind, Missing, Shape, Step, StepCondition, delete, fixed, get, post, put, value};
+use crate::rest::{Bind, MissingValue, Shape, Step, StepCondition, delete, fixed, get, post, put, value};
 use crate::tools::{Effect, Form, Literal, ToolArgument, ToolRow, flag, html, int, text, titled};
 
 pub(super) const PAGE: ToolArgument = int("page", "Page number.").or_int(1);
@@ -27,12 +27,12 @@ pub(super) const fn id(about: &'static str) -> ToolArgument {
 const KIND_OF_ACTIVITY: Bind = Bind {
     name: "type",
     at: "/type|/0/type",
-    missing: Missing::CallFailure("the site does not return the type of the activity"),
+    missing: MissingValue::CallFailure("the site does not return the type of the activity"),
 };
 
 /// True if a friendship request was accepted; the first version of the API wraps a friendship in a list.
 const ARE_FRIENDS: Bind =
-    Bind { name: "friends", at: "/is_confirmed|/0/is_confirmed", missing: Missing::Nothing };
+    Bind { name: "friends", at: "/is_confirmed|/0/is_confirmed", missing: MissingValue::Nothing };
 
 pub(super) const fn row(
     name: &'static str,

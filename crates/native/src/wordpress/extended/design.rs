@@ -10,7 +10,7 @@ use super::arguments::{
 };
 use super::content::{VERSION, VERSIONS};
 use super::{PHASE, rows};
-use crate::rest::{Bind, Encoding, FileFrom, Missing, Shape, Step, get, post, value};
+use crate::rest::{Bind, Encoding, FileFrom, MissingValue, Shape, Step, get, post, value};
 use crate::tools::{
     CallFailure, Form, ToolArgument, ToolRow, Values, flag, html, int, integers, object, raw, text, titled,
 };
@@ -177,7 +177,7 @@ pub(super) const STYLES: &[ToolRow] = rows! {
 const OF_STYLES: &[Bind] = &[Bind {
     name: "parent",
     at: "/parent",
-    missing: Missing::CallFailure(
+    missing: MissingValue::CallFailure(
         "the site does not return single revisions of styles: its software may be too old to support this request",
     ),
 }];

@@ -2,7 +2,7 @@
 
 use super::arguments::{CONTEXT, EXCLUDE, INCLUDE, PAGE, PER_PAGE, SEARCH};
 use super::rows;
-use crate::rest::{From, Pick, Shape, pick};
+use crate::rest::{MemberSource, Shape, ShownMember, pick};
 use crate::tools::{ToolArgument, ToolRow, flag, int, list, text};
 
 const OPEN: &[&str] = &["open", "closed"];
@@ -63,22 +63,25 @@ pub(super) const SETTINGS: &[ToolRow] = &[
     }[0],
 ];
 
-const THEMES: &[Pick] = &[
+const THEMES: &[ShownMember] = &[
     pick("stylesheet", "/stylesheet"),
     pick("name", "/name/rendered"),
     pick("version", "/version"),
     pick("status", "/status"),
     pick("template", "/template"),
     pick("is_block_theme", "/is_block_theme"),
-    Pick { name: "description", from: From::Excerpt(&["/description/rendered"]) },
+    ShownMember { name: "description", from: MemberSource::Excerpt(&["/description/rendered"]) },
 ];
-const PLUGINS: &[Pick] = &[
+const PLUGINS: &[ShownMember] = &[
     pick("plugin", "/plugin"),
     pick("name", "/name"),
     pick("status", "/status"),
     pick("version", "/version"),
     pick("author", "/author"),
-    Pick { name: "description", from: From::Excerpt(&["/description/raw", "/description/rendered"]) },
+    ShownMember {
+        name: "description",
+        from: MemberSource::Excerpt(&["/description/raw", "/description/rendered"]),
+    },
 ];
 const THEME: &str = "stylesheet name.rendered version status author.rendered description.rendered template \
                      requires_wp requires_php theme_supports is_block_theme";

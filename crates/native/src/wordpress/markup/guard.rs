@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::loss::markup_loss;
-use crate::rest::{Check, Field, Keeping, Step, fixed, get};
+use crate::rest::{Check, Field, KeptState, Step, fixed, get};
 use crate::tools::{CallFailure, Condition, Literal, Values};
 
 /// The argument with the new content.
@@ -17,7 +17,7 @@ const SHOWN: usize = 2000;
 /// Refuses new content that would lose markup of the current content at this route.
 pub(in crate::wordpress) const fn keeps_markup(base: &'static str, route: &'static str) -> Step {
     let ask = get(base, route).alone().with(SOURCE);
-    Step::Check(Check { ask, judged: &[CONTENT], keeping: Keeping::Content, judge: keeps })
+    Step::Check(Check { ask, judged: &[CONTENT], keeping: KeptState::Content, judge: keeps })
 }
 
 /// Refuses a new value of the field with this name that would lose markup of the current value.

@@ -93,7 +93,7 @@ fn fewer<'t>(before: &BTreeMap<&'t str, usize>, now: &BTreeMap<&str, usize>) -> 
 fn bare_blocks(old: &Content<'_>, next: &Content<'_>) -> BTreeMap<String, usize> {
     let is_static = |block: &Block<'_>| !block.is_void;
     let mut lost = BTreeMap::new();
-    let mut places: HashMap<Option<&str>, Bare> = HashMap::new();
+    let mut places: HashMap<Option<&str>, PlainHtml> = HashMap::new();
     for (name, less) in fewer(&by_name(old, is_static), &by_name(next, is_static)) {
         // Unchanged blocks are not missing.
         let mut kept: HashMap<Vec<String>, usize> = HashMap::new();
@@ -110,7 +110,7 @@ fn bare_blocks(old: &Content<'_>, next: &Content<'_>) -> BTreeMap<String, usize>
             // The content may appear outside of all blocks, or in a block that enclosed it.
             let around = old.names_around(block).into_iter().map(Some).chain([None]);
             let stands = around.into_iter().any(|place| {
-                places.entry(place).or_insert_with(|| Bare::of(place, old, next)).has(block, &words)
+                places.entry(place).or_insert_with(|| PlainHtml::of(place, old, next)).has(block, &words)
             });
             bare += usize::from(stands);
         }
@@ -122,7 +122,7 @@ fn bare_blocks(old: &Content<'_>, next: &Content<'_>) -> BTreeMap<String, usize>
 }
 
 /// The plain HTML that is new at one position of the next text.
-struct Bare {
+struct PlainHtml {
     counts: HashMap<String, usize>,
     /// Runs of fewer than [`FEW`] words.
     runs: HashSet<String>,
@@ -130,7 +130,7 @@ struct Bare {
     values: HashSet<String>,
 }
 
-impl Bare {
+impl PlainHtml {
     /// The plain HTML in blocks of the name `place`, or outside of all blocks.
     fn of(place: Option<&str>, old: &Content<'_>, next: &Content<'_>) -> Self {
         let (before, now) = (pieces(old, place), pieces(next, place));

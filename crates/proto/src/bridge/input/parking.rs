@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::rounds::CANCELLED;
 use super::{MAX_QUESTIONS, asking_method, declares_question, input_required};
-use crate::bridge::shape::{self, Unaskable};
+use crate::bridge::shape::{self, UnaskableQuestion};
 use crate::era::Era;
 use crate::json::{Elements, Members, quote, unquote};
 use crate::mcp::Method;
@@ -84,9 +84,9 @@ impl Parking {
     /// Stores a question from the server. A question that is already open is not stored again.
     ///
     /// # Errors
-    /// [`Unaskable`] if the client cannot be asked this question: report that to the server.
-    pub fn ask(&mut self, question: &Frame) -> Result<(), Unaskable> {
-        let refuse = |why: &str| Unaskable(why.to_owned());
+    /// [`UnaskableQuestion`] if the client cannot be asked this question: report that to the server.
+    pub fn ask(&mut self, question: &Frame) -> Result<(), UnaskableQuestion> {
+        let refuse = |why: &str| UnaskableQuestion(why.to_owned());
         let id = question.id().cloned().ok_or_else(|| refuse("the question has no id"))?;
         let known = self.open.iter().map(|open| &open.id).chain(&self.asked_before);
         if known.into_iter().any(|known| same_id(known.json(), id.json())) {

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::Unaskable;
+use super::UnaskableQuestion;
 use super::edit::{Draft, elements, inner, is, is_array, string};
 use crate::era::{Elicitation, Era};
 use crate::json::quote;
@@ -12,10 +12,10 @@ pub(super) fn question(
     params: &mut Draft<'_>,
     to: &Era,
     mint: &mut dyn FnMut() -> String,
-) -> Result<(), Unaskable> {
+) -> Result<(), UnaskableQuestion> {
     let kind = to.shapes.elicitation;
     if kind == Elicitation::None {
-        return Err(Unaskable(format!("protocol version {to} has no way to ask the user")));
+        return Err(UnaskableQuestion(format!("protocol version {to} has no way to ask the user")));
     }
     let mode = params.get("mode");
     if is(mode, "url") {
@@ -25,7 +25,7 @@ pub(super) fn question(
         return Ok(());
     }
     if mode.is_some_and(|mode| !is(Some(mode), "form")) {
-        return Err(Unaskable(format!("protocol version {to} can ask the user only with forms")));
+        return Err(UnaskableQuestion(format!("protocol version {to} can ask the user only with forms")));
     }
     params.remove("mode");
     let Some(mut schema) = params.get("requestedSchema").and_then(Draft::of) else { return Ok(()) };
@@ -45,10 +45,12 @@ pub(super) fn question(
 }
 
 /// Rewrites a URL question. Only one era gives a visit to a URL an id.
-fn url(params: &mut Draft<'_>, to: &Era, mint: &mut dyn FnMut() -> String) -> Result<(), Unaskable> {
+fn url(params: &mut Draft<'_>, to: &Era, mint: &mut dyn FnMut() -> String) -> Result<(), UnaskableQuestion> {
     match to.shapes.elicitation {
         Elicitation::None | Elicitation::PlainForm => {
-            return Err(Unaskable(format!("protocol version {to} cannot ask the user to visit a URL")));
+            return Err(UnaskableQuestion(format!(
+                "protocol version {to} cannot ask the user to visit a URL"
+            )));
         }
         Elicitation::UrlWithId if params.get("elicitationId").is_none() => {
             params.set("elicitationId", quote(&mint()));
@@ -60,13 +62,13 @@ fn url(params: &mut Draft<'_>, to: &Era, mint: &mut dyn FnMut() -> String) -> Re
 }
 
 /// Rewrites a form field for 2025-06-18; `None` if nothing changes.
-fn plain_field(name: &[u8], field: &[u8], to: &Era) -> Result<Option<Bytes>, Unaskable> {
+fn plain_field(name: &[u8], field: &[u8], to: &Era) -> Result<Option<Bytes>, UnaskableQuestion> {
     let Some(mut draft) = Draft::of(field) else { return Ok(None) };
     let kind = draft.get("type");
     if is(kind, "array") {
         let name = String::from_utf8_lossy(name);
         let why = format!("\"{name}\" is a multiple-choice field, which protocol version {to} does not have");
-        return Err(Unaskable(why));
+        return Err(UnaskableQuestion(why));
     }
     if !is(kind, "boolean") {
         draft.remove("default");

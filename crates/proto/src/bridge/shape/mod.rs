@@ -36,5 +36,5 @@ pub use error::error;
 pub use item::{Listed, item};
 pub use notification::{client_notification, notification};
 pub use params::params;
-pub use question::{Unaskable, answer, question};
-pub use result::{Own, ResultChanges, result};
+pub use question::{UnaskableQuestion, answer, question};
+pub use result::{GatewayIdentity, ResultChanges, result};

@@ -10,31 +10,31 @@ use crate::mcp::{Method, meta};
 /// The reason why a client's era cannot express a question: a sentence for the server's operator.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Unaskable(pub String);
+pub struct UnaskableQuestion(pub String);
 
 /// Translates the params of a server's question, a JSON object, for a client of `to`. If `to` requires an id for a visit
 /// to a URL and the server gave none, `mint` supplies one.
 ///
 /// # Errors
-/// [`Unaskable`] if that era cannot express the question.
+/// [`UnaskableQuestion`] if that era cannot express the question.
 pub fn question(
     method: &str,
     params: &Bytes,
     from: &Era,
     to: &Era,
     mint: &mut dyn FnMut() -> String,
-) -> Result<Bytes, Unaskable> {
+) -> Result<Bytes, UnaskableQuestion> {
     if from == to {
         return Ok(params.clone());
     }
     let Some(mut draft) = Draft::of(params) else {
-        return Err(Unaskable("the params of the question are not a JSON object".to_owned()));
+        return Err(UnaskableQuestion("the params of the question are not a JSON object".to_owned()));
     };
     match Method::from_name(method) {
         Some(Method::Elicit) => elicitation::question(&mut draft, to, mint)?,
         Some(Method::CreateMessage) => sampling::question(&mut draft, to)?,
         Some(Method::RootsList) if !to.shapes.roots => {
-            return Err(Unaskable(format!("protocol version {to} has no roots")));
+            return Err(UnaskableQuestion(format!("protocol version {to} has no roots")));
         }
         _ => {}
     }

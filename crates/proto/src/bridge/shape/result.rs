@@ -10,7 +10,7 @@ use crate::mcp::{Method, meta};
 
 /// The gateway's identity, for results in which an upstream gave none.
 #[derive(Debug, Clone, Copy)]
-pub struct Own<'a> {
+pub struct GatewayIdentity<'a> {
     /// The gateway's name and version: a JSON object.
     pub server_info: &'a str,
 }
@@ -33,7 +33,7 @@ impl<'a> ResultChanges<'a> {
         (text, place): (&'a [u8], Span),
         from: &Era,
         to: &Era,
-        own: &Own<'_>,
+        own: &GatewayIdentity<'_>,
     ) -> Result<Self, String> {
         if is_plain_for(method, place.of(text), from, to) {
             return Ok(Self(Draft::unread(text)));
@@ -52,7 +52,13 @@ impl<'a> ResultChanges<'a> {
 ///
 /// # Errors
 /// Returns the reason as text, if `result` is not an object or has an undeclared type.
-pub fn result(method: &str, result: &Bytes, from: &Era, to: &Era, own: &Own<'_>) -> Result<Bytes, String> {
+pub fn result(
+    method: &str,
+    result: &Bytes,
+    from: &Era,
+    to: &Era,
+    own: &GatewayIdentity<'_>,
+) -> Result<Bytes, String> {
     if from == to {
         return Ok(result.clone());
     }
@@ -74,7 +80,7 @@ fn decided<'a>(
     method: &str,
     from: &Era,
     to: &Era,
-    own: &Own<'_>,
+    own: &GatewayIdentity<'_>,
 ) -> Result<Draft<'a>, String> {
     let known = Method::from_name(method);
     if from.typed_results {
@@ -130,7 +136,7 @@ fn untype(result: &mut Draft<'_>, method: Option<Method>, to: &Era) -> Result<()
 }
 
 /// Adds members that typed results must have. The added cache hint allows no caching.
-fn dress(result: &mut Draft<'_>, method: Option<Method>, own: &Own<'_>) {
+fn dress(result: &mut Draft<'_>, method: Option<Method>, own: &GatewayIdentity<'_>) {
     result.set("resultType", "\"complete\"");
     if is_cacheable(method) {
         result.set("ttlMs", "0");

@@ -2,17 +2,19 @@
 
 use bytes::Bytes;
 
-use super::Unaskable;
+use super::UnaskableQuestion;
 use super::content;
 use super::edit::{Draft, Element, each, elements, inner, is, is_array, string};
 use crate::era::Era;
 use crate::json::quote;
 
 /// Rewrites the params of `sampling/createMessage` for a client of `to`.
-pub(super) fn question(params: &mut Draft<'_>, to: &Era) -> Result<(), Unaskable> {
+pub(super) fn question(params: &mut Draft<'_>, to: &Era) -> Result<(), UnaskableQuestion> {
     if !to.shapes.sampling_tools {
         if params.get("tools").is_some_and(|tools| elements(tools).next().is_some()) {
-            return Err(Unaskable(format!("protocol version {to} does not support tools in sampling")));
+            return Err(UnaskableQuestion(format!(
+                "protocol version {to} does not support tools in sampling"
+            )));
         }
         params.remove_all(&["tools", "toolChoice"]);
     }
@@ -37,7 +39,7 @@ pub(super) fn question(params: &mut Draft<'_>, to: &Era) -> Result<(), Unaskable
 
 /// Splits a message for an era whose messages hold one block: each further block becomes a message of the same role.
 /// The first message keeps all other members.
-fn plain_message(message: &[u8], to: &Era) -> Result<Element, Unaskable> {
+fn plain_message(message: &[u8], to: &Era) -> Result<Element, UnaskableQuestion> {
     let Some(mut draft) = Draft::of(message) else { return Ok(Element::Same) };
     if to.shapes.strict {
         draft.remove("_meta");
@@ -78,11 +80,11 @@ const AS_IT_IS: &[&str] = &["resource_link", "audio", "resource"];
 
 /// Checks that a client of `to` can pass a block of this type to its model. Types that no version defines pass,
 /// too.
-fn askable(block: &[u8], to: &Era) -> Result<(), Unaskable> {
+fn askable(block: &[u8], to: &Era) -> Result<(), UnaskableQuestion> {
     match Draft::of(block).and_then(|block| block.get("type").and_then(string)) {
-        Some(kind) if LATER.contains(&&*kind) && !to.shapes.sampling_content.contains(&&*kind) => {
-            Err(Unaskable(format!("protocol version {to} does not support {kind} content in sampling")))
-        }
+        Some(kind) if LATER.contains(&&*kind) && !to.shapes.sampling_content.contains(&&*kind) => Err(
+            UnaskableQuestion(format!("protocol version {to} does not support {kind} content in sampling")),
+        ),
         _ => Ok(()),
     }
 }

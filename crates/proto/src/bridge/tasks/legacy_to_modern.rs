@@ -7,10 +7,10 @@
 use bytes::Bytes;
 
 use super::TaskMethod;
-use super::next::{CANCELLED, Next, Nexts, about, error, only, passed_error};
+use super::next::{CANCELLED, TaskStep, TaskSteps, about, error, only, passed_error};
 use super::task::{Status, Task, related_to, to_experiment, unrelated};
 use crate::bridge::input::{Question, declares_question};
-use crate::bridge::shape::{self, Own};
+use crate::bridge::shape::{self, GatewayIdentity};
 use crate::era::Era;
 use crate::json::{Members, Span, unquote};
 use crate::mcp::Method;
@@ -84,7 +84,7 @@ pub struct LegacyToModern {
 impl LegacyToModern {
     /// Begins a request about a task; `task` is the server's id, a JSON string. `None` for a method that has no
     /// counterpart.
-    pub fn begin(sides: Sides, method: TaskMethod, task: Bytes) -> Option<(Self, Next)> {
+    pub fn begin(sides: Sides, method: TaskMethod, task: Bytes) -> Option<(Self, TaskStep)> {
         if !matches!(method, TaskMethod::Get | TaskMethod::Result | TaskMethod::Cancel) {
             return None;
         }
@@ -95,8 +95,8 @@ impl LegacyToModern {
     }
 
     /// Takes the server's answer to the latest request.
-    pub fn answer(&mut self, answer: &Frame) -> Nexts {
-        let PollPhase::Sent(sent) = self.phase else { return Nexts::new() };
+    pub fn answer(&mut self, answer: &Frame) -> TaskSteps {
+        let PollPhase::Sent(sent) = self.phase else { return TaskSteps::new() };
         let nexts = match (sent, answer.kind()) {
             // The next poll shows whether the task still exists.
             (TaskMethod::Update, _) => only(self.pause(AFTER_ANSWER)),
@@ -112,15 +112,15 @@ impl LegacyToModern {
         self.settle(nexts)
     }
 
-    /// Continues after the wait that a [`Next::Wait`] asked for.
-    pub fn waited(&mut self) -> Nexts {
-        if self.phase == PollPhase::Waiting { only(self.look()) } else { Nexts::new() }
+    /// Continues after the wait that a [`TaskStep::Wait`] asked for.
+    pub fn waited(&mut self) -> TaskSteps {
+        if self.phase == PollPhase::Waiting { only(self.look()) } else { TaskSteps::new() }
     }
 
     /// Takes the client's reply to a question.
-    pub fn reply(&mut self, index: usize, frame: &Frame) -> Nexts {
+    pub fn reply(&mut self, index: usize, frame: &Frame) -> TaskSteps {
         let open = self.entries.get_mut(index).filter(|entry| entry.answer == QuestionAnswer::Awaited);
-        let Some(entry) = open.filter(|_| self.phase != PollPhase::Over) else { return Nexts::new() };
+        let Some(entry) = open.filter(|_| self.phase != PollPhase::Over) else { return TaskSteps::new() };
         let object = frame.payload().filter(|span| span.of(frame.text())[0] == b'{');
         let given = match (frame.kind(), object) {
             (FrameKind::Response, Some(result)) => {
@@ -151,17 +151,17 @@ impl LegacyToModern {
     }
 
     /// Takes the task's current state and returns the next steps.
-    fn seen(&mut self, text: &Bytes, task: &Task) -> Nexts {
+    fn seen(&mut self, text: &Bytes, task: &Task) -> TaskSteps {
         let (least, most) = INTERVALS;
         self.interval = task.interval.unwrap_or(INTERVAL).clamp(least, most);
         match self.method {
             TaskMethod::Cancel => only(self.cancelled(text, task)),
             TaskMethod::Result => self.outcome(text, task),
-            _ => only(Next::Result(to_experiment(text, &task.members))),
+            _ => only(TaskStep::Result(to_experiment(text, &task.members))),
         }
     }
 
-    fn cancelled(&mut self, text: &[u8], task: &Task) -> Next {
+    fn cancelled(&mut self, text: &[u8], task: &Task) -> TaskStep {
         self.looks += 1;
         match (self.looks, task.status.has_ended()) {
             (1, true) => {
@@ -174,11 +174,11 @@ impl LegacyToModern {
                 about(TaskMethod::Cancel, &self.task)
             }
             (looks, false) if looks <= MAX_LOOKS => self.pause(self.interval),
-            _ => Next::Result(to_experiment(text, &task.members)),
+            _ => TaskStep::Result(to_experiment(text, &task.members)),
         }
     }
 
-    fn outcome(&mut self, text: &Bytes, task: &Task) -> Nexts {
+    fn outcome(&mut self, text: &Bytes, task: &Task) -> TaskSteps {
         let (server, client) = (self.sides.server, self.sides.client);
         let inlined = |key: &str| {
             let span = task.members.get(text, key).filter(|span| span.of(text)[0] == b'{');
@@ -188,14 +188,14 @@ impl LegacyToModern {
             Status::Working | Status::InputRequired => return self.go_on(text, &task.members),
             Status::Cancelled => error(code::INTERNAL_ERROR, "the task was cancelled"),
             Status::Failed => match inlined("error") {
-                Some(given) => Next::Error(shape::error("tools/call", &given, None, server, client)),
+                Some(given) => TaskStep::Error(shape::error("tools/call", &given, None, server, client)),
                 None => malformed("the task failed without an error"),
             },
             Status::Completed => match inlined("result") {
                 Some(given) => {
-                    let own = Own { server_info: &self.sides.server_info };
+                    let own = GatewayIdentity { server_info: &self.sides.server_info };
                     match shape::result("tools/call", &given, server, client, &own) {
-                        Ok(result) => Next::Result(related_to(&result, &self.task)),
+                        Ok(result) => TaskStep::Result(related_to(&result, &self.task)),
                         Err(why) => malformed(&why),
                     }
                 }
@@ -205,8 +205,8 @@ impl LegacyToModern {
     }
 
     /// Asks the new questions of a task that has not ended, and continues to poll it.
-    fn go_on(&mut self, text: &Bytes, task: &Members) -> Nexts {
-        let mut nexts = Nexts::new();
+    fn go_on(&mut self, text: &Bytes, task: &Members) -> TaskSteps {
+        let mut nexts = TaskSteps::new();
         let requests = task.get(text, "inputRequests").and_then(|span| Members::of_value(text, span));
         for request in requests.iter().flat_map(Members::iter) {
             let key: Bytes = [b"\"", request.key.of(text), b"\""].concat().into();
@@ -217,7 +217,7 @@ impl LegacyToModern {
                 return only(malformed("the task asks too many questions"));
             }
             match self.question(text, key, request.value) {
-                Ok(question) => nexts.extend(question.map(Next::Ask)),
+                Ok(question) => nexts.extend(question.map(TaskStep::Ask)),
                 Err(why) => return only(malformed(&why)),
             }
         }
@@ -265,7 +265,7 @@ impl LegacyToModern {
     }
 
     /// Sends the server the answers so far; `None` if there are none.
-    fn tell(&mut self) -> Option<Next> {
+    fn tell(&mut self) -> Option<TaskStep> {
         let mut responses = Vec::new();
         for entry in &mut self.entries {
             let QuestionAnswer::Given(answer) = &entry.answer else { continue };
@@ -278,31 +278,31 @@ impl LegacyToModern {
         }
         self.phase = PollPhase::Sent(TaskMethod::Update);
         let params = [b"\"taskId\":", &self.task[..], b",\"inputResponses\":{", &responses, b"}"].concat();
-        Some(Next::Send(TaskMethod::Update, params.into()))
+        Some(TaskStep::Send(TaskMethod::Update, params.into()))
     }
 
-    fn look(&mut self) -> Next {
+    fn look(&mut self) -> TaskStep {
         self.phase = PollPhase::Sent(TaskMethod::Get);
         about(TaskMethod::Get, &self.task)
     }
 
     /// Sends the answers that have arrived in the meantime. If there are none, waits at most `most` milliseconds.
-    fn pause(&mut self, most: u64) -> Next {
+    fn pause(&mut self, most: u64) -> TaskStep {
         if let Some(tell) = self.tell() {
             return tell;
         }
         self.phase = PollPhase::Waiting;
-        Next::Wait(self.interval.min(most))
+        TaskStep::Wait(self.interval.min(most))
     }
 
-    fn settle(&mut self, nexts: Nexts) -> Nexts {
-        if matches!(nexts.last(), Some(Next::Result(_) | Next::Error(_))) {
+    fn settle(&mut self, nexts: TaskSteps) -> TaskSteps {
+        if matches!(nexts.last(), Some(TaskStep::Result(_) | TaskStep::Error(_))) {
             self.phase = PollPhase::Over;
         }
         nexts
     }
 }
 
-fn malformed(why: &str) -> Next {
+fn malformed(why: &str) -> TaskStep {
     error(code::INTERNAL_ERROR, why)
 }

@@ -34,7 +34,7 @@ pub use names::{
     EXTENSION, NOTICE, RELATED_TASK, REQUIRED_CAPABILITIES, STATUS_NOTICE, TaskMethod, TaskSupport,
     declares_extension, offers_tasks, supporting_tasks, with_extension, without_list,
 };
-pub use next::{Next, Nexts};
+pub use next::{TaskStep, TaskSteps};
 pub use places::{AnsweredRequest, TaskIdPlaces, in_answer, in_message, in_reply, is_task, related};
 pub use task::{
     Status, Task, flattened, related_to, status_notice, to_experiment, to_extension, unrelated, wrapped,

@@ -9,15 +9,15 @@ use bytes::Bytes;
 
 use super::TaskMethod;
 use super::legacy_to_modern::Sides;
-use super::next::{Next, about, error, passed_error, result_of};
+use super::next::{TaskStep, about, error, passed_error, result_of};
 use super::task::{Status, Task, flattened, to_extension, unrelated};
-use crate::bridge::shape::{self, Own};
+use crate::bridge::shape::{self, GatewayIdentity};
 use crate::era::{Era, complete};
 use crate::rpc::{Frame, FrameKind, code};
 
 /// The kind of the client's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wish {
+enum RequestPurpose {
     /// A call that runs as a task. The client takes the task itself, or only its outcome.
     Call {
         takes_task: bool,
@@ -39,7 +39,7 @@ enum FetchPhase {
 #[derive(Debug)]
 pub struct ModernToLegacy {
     sides: Sides,
-    wish: Wish,
+    wish: RequestPurpose,
     /// The server's id of the task, a JSON string; empty while there is none.
     task: Bytes,
     phase: FetchPhase,
@@ -50,7 +50,7 @@ pub struct ModernToLegacy {
 impl ModernToLegacy {
     /// Begins with a request about a task; `task` is the server's id, a JSON string. `None` for a method that has no
     /// counterpart.
-    pub fn begin(sides: Sides, method: TaskMethod, task: Bytes) -> Option<(Self, Next)> {
+    pub fn begin(sides: Sides, method: TaskMethod, task: Bytes) -> Option<(Self, TaskStep)> {
         let first = match method {
             // Answers go directly to the questions. This request only checks that the task exists.
             TaskMethod::Get | TaskMethod::Update => TaskMethod::Get,
@@ -59,26 +59,33 @@ impl ModernToLegacy {
         };
         let next = about(first, &task);
         Some((
-            Self { sides, wish: Wish::About(method), task, phase: FetchPhase::Sent(first), kept: None },
+            Self {
+                sides,
+                wish: RequestPurpose::About(method),
+                task,
+                phase: FetchPhase::Sent(first),
+                kept: None,
+            },
             next,
         ))
     }
 
     /// Begins with a call that was sent with [`AS_TASK`].
     pub fn called(sides: Sides, takes_task: bool) -> Self {
-        let wish = Wish::Call { takes_task };
+        let wish = RequestPurpose::Call { takes_task };
         Self { sides, wish, task: Bytes::new(), phase: FetchPhase::Called, kept: None }
     }
 
     /// The id (a JSON string) of the task that a call has become, while the client waits for the call's outcome.
     /// Cancel the task if the client disconnects.
     pub fn unattended(&self) -> Option<&Bytes> {
-        let waits = matches!(self.phase, FetchPhase::Sent(_)) && matches!(self.wish, Wish::Call { .. });
+        let waits =
+            matches!(self.phase, FetchPhase::Sent(_)) && matches!(self.wish, RequestPurpose::Call { .. });
         waits.then_some(&self.task)
     }
 
     /// Takes the server's answer to the latest request; `None` if it is passed on unchanged.
-    pub fn answer(&mut self, answer: &Frame) -> Option<Next> {
+    pub fn answer(&mut self, answer: &Frame) -> Option<TaskStep> {
         let next = match self.phase {
             FetchPhase::Called => self.created(answer)?,
             FetchPhase::Sent(TaskMethod::Result) => self.ended(answer),
@@ -97,14 +104,14 @@ impl ModernToLegacy {
             },
             FetchPhase::Questions | FetchPhase::Over => return None,
         };
-        if matches!(next, Next::Result(_) | Next::Error(_)) {
+        if matches!(next, TaskStep::Result(_) | TaskStep::Error(_)) {
             self.phase = FetchPhase::Over;
         }
         Some(next)
     }
 
     /// Takes the open questions of the task: the contents of `inputRequests`, empty if there are none.
-    pub fn questions(&mut self, requests: &str) -> Option<Next> {
+    pub fn questions(&mut self, requests: &str) -> Option<TaskStep> {
         if !matches!(self.phase, FetchPhase::Questions) {
             return None;
         }
@@ -121,29 +128,29 @@ impl ModernToLegacy {
 
     fn method(&self) -> TaskMethod {
         match self.wish {
-            Wish::About(method) => method,
-            Wish::Call { .. } => TaskMethod::Result,
+            RequestPurpose::About(method) => method,
+            RequestPurpose::Call { .. } => TaskMethod::Result,
         }
     }
 
-    fn send(&mut self, method: TaskMethod) -> Next {
+    fn send(&mut self, method: TaskMethod) -> TaskStep {
         self.phase = FetchPhase::Sent(method);
         about(method, &self.task)
     }
 
     /// Takes the answer to a call: a task, or anything else.
-    fn created(&mut self, answer: &Frame) -> Option<Next> {
-        let Wish::Call { takes_task } = self.wish else { return None };
+    fn created(&mut self, answer: &Frame) -> Option<TaskStep> {
+        let RequestPurpose::Call { takes_task } = self.wish else { return None };
         let (text, result) = (answer.text(), result_of(answer)?);
         let task = Task::read(text, result.get(text, "task")?)?;
         if takes_task {
-            return flattened(text, &result).map(Next::Result);
+            return flattened(text, &result).map(TaskStep::Result);
         }
         self.task = Bytes::copy_from_slice(task.id(text));
         Some(self.send(TaskMethod::Result))
     }
 
-    fn seen(&mut self, answer: &Frame, task: &Task) -> Next {
+    fn seen(&mut self, answer: &Frame, task: &Task) -> TaskStep {
         match (self.method(), task.status) {
             (TaskMethod::Update, _) => self.acknowledged(),
             (TaskMethod::Cancel, status) if status.has_ended() => self.acknowledged(),
@@ -160,7 +167,7 @@ impl ModernToLegacy {
             (_, Status::InputRequired) => {
                 self.kept = Some(answer.clone());
                 self.phase = FetchPhase::Questions;
-                Next::Questions
+                TaskStep::Questions
             }
             (_, Status::Completed | Status::Failed) => {
                 self.kept = Some(answer.clone());
@@ -170,38 +177,40 @@ impl ModernToLegacy {
     }
 
     /// Takes the outcome of a task.
-    fn ended(&self, answer: &Frame) -> Next {
+    fn ended(&self, answer: &Frame) -> TaskStep {
         let Sides { client, server, server_info, .. } = &self.sides;
         let given = answer.payload().map_or(Bytes::from_static(b"null"), |span| span.share(answer.text()));
-        let called = matches!(self.wish, Wish::Call { .. });
+        let called = matches!(self.wish, RequestPurpose::Call { .. });
         if answer.kind() == FrameKind::Error {
             let error = shape::error("tools/call", &given, None, server, client);
             if called {
-                return Next::Error(error);
+                return TaskStep::Error(error);
             }
             return self.detailed(Some(Status::Failed), &[b",\"error\":", &error[..]].concat());
         }
         let given = unrelated(&given).unwrap_or(given);
-        match shape::result("tools/call", &given, server, client, &Own { server_info }) {
+        match shape::result("tools/call", &given, server, client, &GatewayIdentity { server_info }) {
             Err(why) => error(code::INTERNAL_ERROR, &why),
-            Ok(result) if called => Next::Result(result),
+            Ok(result) if called => TaskStep::Result(result),
             // The experiment calls a task failed if its result reports an error.
             Ok(result) => self.detailed(Some(Status::Completed), &[b",\"result\":", &result[..]].concat()),
         }
     }
 
     /// The full form of the stored task.
-    fn detailed(&self, status: Option<Status>, more: &[u8]) -> Next {
+    fn detailed(&self, status: Option<Status>, more: &[u8]) -> TaskStep {
         let kept = self.kept.as_ref();
         let task = kept.and_then(|frame| Some((frame.text(), Task::read(frame.text(), frame.payload()?)?)));
         match task {
-            Some((text, task)) => Next::Result(to_extension(text, &task.members, "complete", status, more)),
+            Some((text, task)) => {
+                TaskStep::Result(to_extension(text, &task.members, "complete", status, more))
+            }
             None => error(code::INTERNAL_ERROR, "the server's answer is not a task"),
         }
     }
 
-    fn acknowledged(&self) -> Next {
-        Next::Result(acknowledgement(self.sides.client, &self.sides.server_info))
+    fn acknowledged(&self) -> TaskStep {
+        TaskStep::Result(acknowledgement(self.sides.client, &self.sides.server_info))
     }
 }
 

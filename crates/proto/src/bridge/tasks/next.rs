@@ -11,7 +11,7 @@ use crate::rpc::{Frame, FrameKind};
 
 /// The next step that a task machine asks its caller to perform.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Next {
+pub enum TaskStep {
     /// Send the server this request. No other request is open.
     Send(TaskMethod, Bytes),
     /// Wait this many milliseconds, then continue.
@@ -27,28 +27,28 @@ pub enum Next {
 }
 
 /// The next steps, in order; usually one.
-pub type Nexts = SmallVec<[Next; 2]>;
+pub type TaskSteps = SmallVec<[TaskStep; 2]>;
 
 /// The list that consists of this step alone.
-pub(super) fn only(next: Next) -> Nexts {
+pub(super) fn only(next: TaskStep) -> TaskSteps {
     SmallVec::from_iter([next])
 }
 
 /// The params of a request about the task `id`, a JSON string. They are the contents of the object, without braces;
 /// the era's envelope is added to them.
-pub(super) fn about(method: TaskMethod, id: &[u8]) -> Next {
-    Next::Send(method, [b"\"taskId\":", id].concat().into())
+pub(super) fn about(method: TaskMethod, id: &[u8]) -> TaskStep {
+    TaskStep::Send(method, [b"\"taskId\":", id].concat().into())
 }
 
 /// An error object of our own.
-pub(super) fn error(code: i32, message: &str) -> Next {
-    Next::Error(format!("{{\"code\":{code},\"message\":{}}}", quote(message)).into())
+pub(super) fn error(code: i32, message: &str) -> TaskStep {
+    TaskStep::Error(format!("{{\"code\":{code},\"message\":{}}}", quote(message)).into())
 }
 
 /// Passes on the error of an answer, in the client's form.
-pub(super) fn passed_error(method: TaskMethod, answer: &Frame, server: &Era, client: &Era) -> Next {
+pub(super) fn passed_error(method: TaskMethod, answer: &Frame, server: &Era, client: &Era) -> TaskStep {
     let given = answer.payload().map_or(Bytes::from_static(b"null"), |span| span.share(answer.text()));
-    Next::Error(crate::bridge::shape::error(method.name(), &given, None, server, client))
+    TaskStep::Error(crate::bridge::shape::error(method.name(), &given, None, server, client))
 }
 
 /// The members of an answer's result; `None` for an error, or if the result is not an object.

@@ -14,7 +14,7 @@ use rustix::{
 use super::{
     super::caps::ChildCaps,
     holder::{self, HolderTerms, drain, readable},
-    kernel::{self, Forked},
+    kernel::{self, ForkedProcess},
     message::{GuardianNote, GuardianOrder, HolderReport},
     server::ServerParts,
     socket::{self, Packet},
@@ -134,11 +134,11 @@ impl Guard {
         // If descriptors are missing, there is no holder to report to.
         let [stdin, stdout, stderr, control, program]: [OwnedFd; 5] = packet.descriptors.try_into().ok()?;
         match kernel::fork() {
-            Ok(Forked::Parent(holder)) => {
+            Ok(ForkedProcess::Parent(holder)) => {
                 self.holders.push(holder);
                 None
             }
-            Ok(Forked::Child) => {
+            Ok(ForkedProcess::Child) => {
                 // The gateway detects the guardian's end through this descriptor, so no other process may hold it.
                 self.gateway = None;
                 let signals = self.signals.try_clone().ok()?;

@@ -20,7 +20,7 @@ use rustix::{
 
 use super::{
     super::caps::ChildCaps,
-    kernel::{self, Forked},
+    kernel::{self, ForkedProcess},
     message::{HolderReport, HolderWord},
     server::{self, ServerParts},
     socket, tree,
@@ -83,8 +83,8 @@ fn begin(server: ServerParts) -> io::Result<HolderStart> {
     set_child_subreaper(Some(own))?;
     let (starting, failure) = io::pipe()?;
     Ok(match kernel::fork()? {
-        Forked::Child => HolderStart::Server(server::become_server(server, own, failure)),
-        Forked::Parent(server) => HolderStart::Holder { server, starting },
+        ForkedProcess::Child => HolderStart::Server(server::become_server(server, own, failure)),
+        ForkedProcess::Parent(server) => HolderStart::Holder { server, starting },
     })
 }
 

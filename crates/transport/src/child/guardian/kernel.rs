@@ -11,7 +11,7 @@ use std::{
 use rustix::process::Pid;
 
 /// The process in which a call of [`fork`] has returned.
-pub(super) enum Forked {
+pub(super) enum ForkedProcess {
     /// The calling process, with the id of the new one.
     Parent(Pid),
     /// The new process.
@@ -22,15 +22,15 @@ pub(super) enum Forked {
 ///
 /// # Errors
 /// Fails if the system cannot create another process.
-pub(super) fn fork() -> io::Result<Forked> {
+pub(super) fn fork() -> io::Result<ForkedProcess> {
     // SAFETY: `fork` takes no pointers. The copy has only the thread that called. The guardian and the holders never
     // start another thread, so no lock can be held by a thread that does not exist in the copy, and the copy may
     // allocate and return as usual.
     let pid = unsafe { libc::fork() };
     match Pid::from_raw(pid) {
-        None => Ok(Forked::Child),
+        None => Ok(ForkedProcess::Child),
         Some(_) if pid < 0 => Err(io::Error::last_os_error()),
-        Some(child) => Ok(Forked::Parent(child)),
+        Some(child) => Ok(ForkedProcess::Parent(child)),
     }
 }
 

@@ -148,7 +148,7 @@ async fn shutdown_stops_all_and_starts_none() {
     assert_eq!(state(first.handle().pid()), None);
     assert_eq!(state(second.handle().pid()), None);
     let error = within(supervisor.spawn(&Spec::new("cat"), impatient())).await.unwrap_err();
-    assert_eq!(error.to_string(), "no more programs are started: all are being stopped");
+    assert_eq!(error.to_string(), "no program can be started: Dragoman is stopping all child processes");
 }
 
 #[tokio::test]

@@ -57,7 +57,7 @@ struct Streaming {
 
 /// A request that got no answer.
 #[derive(Debug)]
-pub(super) struct Unanswered {
+pub(super) struct UnansweredRequest {
     pub(super) error: WireError,
     /// True if any byte of the request was sent.
     pub(super) sent: bool,
@@ -83,7 +83,7 @@ impl Link {
         mut self: Box<Self>,
         ask: &TemplatedRequest<'_>,
         proxy: Option<&AbsoluteForm>,
-    ) -> Result<(AnswerHead, Box<Self>), Unanswered> {
+    ) -> Result<(AnswerHead, Box<Self>), UnansweredRequest> {
         let mut begun = false;
         let answered = poll_fn(|cx| {
             if !std::mem::replace(&mut begun, true) {
@@ -93,7 +93,7 @@ impl Link {
         });
         match answered.await {
             Ok(head) => Ok((head, self)),
-            Err(error) => Err(Unanswered { error, sent: self.sent }),
+            Err(error) => Err(UnansweredRequest { error, sent: self.sent }),
         }
     }
 

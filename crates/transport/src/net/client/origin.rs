@@ -17,7 +17,7 @@ use super::answer::{AnswerParts, BodySource, ResponseBody};
 use super::connect::{ConnectTarget, Trusts};
 use super::error::ClientError;
 use super::http1::{AbsoluteForm, HeadLimits, Template, TemplatedRequest};
-use super::link::{Link, Unanswered};
+use super::link::{Link, UnansweredRequest};
 use super::losses::LossCount;
 use super::pool::{IdleLink, Pool};
 use super::public::Reach;
@@ -287,7 +287,7 @@ impl OriginState {
         &self,
         way: ConnectionChoice,
         ask: &TemplatedRequest<'_>,
-    ) -> Result<AnswerParts, Unanswered> {
+    ) -> Result<AnswerParts, UnansweredRequest> {
         match way {
             ConnectionChoice::Reused(link) | ConnectionChoice::Fresh(link) => {
                 let (head, link) = link.ask(ask, self.proxied.as_ref()).await?;
@@ -298,7 +298,10 @@ impl OriginState {
             }
             ConnectionChoice::Shared { mut sender, .. } => {
                 let answered = sender.try_send_request(self.for_http2(ask)).await.map_err(|mut failed| {
-                    Unanswered { sent: failed.take_message().is_none(), error: failed.into_error().into() }
+                    UnansweredRequest {
+                        sent: failed.take_message().is_none(),
+                        error: failed.into_error().into(),
+                    }
                 });
                 let (head, incoming) = answered?.into_parts();
                 let response = Response::from_parts(head, ());

@@ -1,7 +1,7 @@
 //! HTTP between processes of the same user on this machine, over a Unix socket in a folder. This module must not know
 //! what is served.
 //!
-//! Both sides check the other side's user, so the rights of the folder and of the socket are not the only protection.
+//! Both sides check the other side's user, so the permissions of the folder and of the socket are not the only protection.
 //!
 //! | file | is for |
 //! |---|---|

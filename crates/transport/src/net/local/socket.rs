@@ -15,7 +15,7 @@ use super::path::{LOCK, SOCKET, SocketPath};
 /// The number of connections that can wait to be accepted.
 const BACKLOG: i32 = 64;
 
-/// The rights of other users to write to a folder.
+/// The permission of other users to write to a folder.
 const OTHERS_WRITE: u32 = 0o022;
 
 /// The reason why a process cannot listen in a folder.
@@ -69,8 +69,8 @@ impl LocalSocket {
         Ok(Self { listener: listener.map_err(other(path.clone()))?, path, _lock: lock })
     }
 
-    /// Listens on a path that an operator chose, in a folder that exists. The owner and the group of the file may connect; the rights of
-    /// the folder are the operator's decision. This blocks.
+    /// Listens on a path that an operator chose, in a folder that exists. The owner and the group of the file may connect; the operator
+    /// decides on the permissions of the folder. This blocks.
     ///
     /// # Errors
     /// Fails if another process listens there, if the path is too long for a socket, or if the system refuses.
@@ -148,7 +148,7 @@ fn listen(folder: &Path) -> io::Result<UnixListener> {
     listen_at(SocketPath::of(folder)?.path(), 0o600)
 }
 
-/// Listens on a path, with these rights of the file.
+/// Listens on a path, and gives the file these permissions.
 fn listen_at(path: &Path, rights: u32) -> io::Result<UnixListener> {
     let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
     socket.set_nonblocking(true)?;

@@ -28,7 +28,7 @@ use crate::child::ChildError;
 const NOTICES: usize = 64;
 
 /// The receiver of the server's messages that belong to no exchange.
-pub type Unasked = mpsc::Receiver<UnaskedMessage>;
+pub type UnaskedMessages = mpsc::Receiver<UnaskedMessage>;
 
 /// A message that belongs to no exchange.
 #[derive(Debug)]
@@ -128,7 +128,7 @@ pub(in crate::up) struct Intake {
 
 impl Mux {
     /// Creates a mux for a stream. Messages that belong to no exchange go to the returned receiver.
-    pub(in crate::up) fn new(limits: FrameLimits, room: MuxRoom) -> (Self, Intake, Unasked) {
+    pub(in crate::up) fn new(limits: FrameLimits, room: MuxRoom) -> (Self, Intake, UnaskedMessages) {
         let MuxRoom { max_calls, unasked, forget } = room;
         let (tx, rx) = mpsc::channel(unasked);
         let mux = Self(Arc::new(MuxShared {

@@ -7,13 +7,13 @@ use tokio::time::timeout;
 
 use super::{Asked, LONG, Server, Stream, client};
 use crate::net::client::Client;
-use crate::up::{MuxCall, SseLink, Unasked};
+use crate::up::{MuxCall, SseLink, UnaskedMessages};
 
 /// An open link and the server's end of it.
 pub(super) struct Open {
     pub(super) link: SseLink,
     pub(super) client: Client,
-    pub(super) unasked: Unasked,
+    pub(super) unasked: UnaskedMessages,
     pub(super) stream: Stream,
     pub(super) server: Server,
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 pub(super) const ALL: &[Case] = &[Case {
     name: "cost",
-    title: "calls cause no command at the store: there are only the signs of life of the replicas",
+    title: "calls cause no command at the store: there are only the heartbeats of the replicas",
     run,
 }];
 

@@ -130,7 +130,7 @@ fn garbage(rig: &mut Rig<'_>, open: &Arc<Client>, names: &Names) -> Result<(), S
     let addresses = rig.addresses();
     renew(rig)?;
     goes_on(open, &addresses)?;
-    // Values of another type, and another epoch of the store, until the next sign of life.
+    // Values of another type, and another epoch of the store, until the next heartbeat.
     rig.store.cli(&["DEL", "dragoman:replicas", "dragoman:keys", &names.open])?;
     rig.store.cli(&["SET", "dragoman:replicas", "garbage"])?;
     rig.store.cli(&["LPUSH", &names.open, "garbage"])?;

@@ -45,7 +45,7 @@ pub(super) enum ImportDecision {
     Present(String),
     /// The entry is Dragoman itself.
     Own,
-    /// The server cannot be taken, for this reason.
+    /// The server cannot be imported, for this reason.
     Refused(String),
 }
 
@@ -61,7 +61,7 @@ impl ImportPlan {
         Ok(Self { sources })
     }
 
-    /// The servers that are taken, with their entries.
+    /// The servers to import, with their entries.
     pub(super) fn taken(&self) -> impl Iterator<Item = (&PlannedServer, &Value)> {
         let all = self.sources.iter().flat_map(|source| &source.servers);
         all.filter_map(|server| {
@@ -69,7 +69,7 @@ impl ImportPlan {
         })
     }
 
-    /// The secrets of the servers that are taken.
+    /// The secrets of the servers to import.
     pub(super) fn secrets(&self) -> impl Iterator<Item = &FoundSecret> {
         self.taken().flat_map(|(server, _)| &server.secrets)
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use http::{StatusCode, Uri};
 use serde::Deserialize;
 
-use upstream::web::{Get, Web, is_local, is_safe, issuer_places};
+use upstream::web::{GetRequest, Web, is_local, is_safe, issuer_places};
 
 /// The maximum size of accepted metadata, in bytes.
 const LONGEST: usize = 256 * 1024;
@@ -40,10 +40,10 @@ async fn keys_at(
     within: Duration,
 ) -> Result<Uri, String> {
     let place: Uri = place.parse().map_err(|_| "the address is not a URL".to_owned())?;
-    let get = Get { url: &place, authorization: None, cap: LONGEST, within };
+    let get = GetRequest { url: &place, authorization: None, cap: LONGEST, within };
     let answer = web.get(get).await.map_err(|error| error.to_string())?;
     if answer.status != StatusCode::OK {
-        return Err(format!("the answer was HTTP {}", answer.status.as_u16()));
+        return Err(format!("the response has the status HTTP {}", answer.status.as_u16()));
     }
     let metadata: Metadata = serde_json::from_slice(&answer.body)
         .map_err(|_| "the metadata has no `issuer` or no `jwks_uri`".to_owned())?;

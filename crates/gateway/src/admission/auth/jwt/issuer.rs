@@ -9,16 +9,16 @@ use arc_swap::ArcSwapOption;
 use aws_lc_rs::signature::ParsedPublicKey;
 use config::{Algorithm, Jwt};
 use engine::credential::Token;
-use engine::credential::claims::{self, Accepted, Expected};
+use engine::credential::claims::{self, Accepted, TokenRequirements};
 use http::{StatusCode, Uri};
 use tokio::sync::Mutex;
 
-use super::super::denied::Refused;
+use super::super::denied::CredentialDenial;
 use super::super::resource::spellings;
-use super::super::{Moment, NotSound};
+use super::super::{InvalidSetting, Moment};
 use super::discovery;
 use super::keys::{KeyMatch, KeySet};
-use upstream::web::{Get, Web, is_safe};
+use upstream::web::{GetRequest, Web, is_safe};
 
 /// The age at which keys are fetched again.
 const FRESH: Duration = Duration::from_mins(10);
@@ -79,8 +79,11 @@ struct Fetching {
 
 impl Issuer {
     /// Creates the issuer that `config` describes. `resource` is the default audience of its tokens.
-    pub(in crate::admission::auth) fn new(config: &Jwt, resource: Option<&str>) -> Result<Self, NotSound> {
-        let bad = |why: &str| NotSound(format!("the issuer {}: {why}", config.issuer));
+    pub(in crate::admission::auth) fn new(
+        config: &Jwt,
+        resource: Option<&str>,
+    ) -> Result<Self, InvalidSetting> {
+        let bad = |why: &str| InvalidSetting(format!("the issuer {}: {why}", config.issuer));
         let name = config.issuer.expose();
         let url: Uri = name.parse().map_err(|_| bad("not a valid URL"))?;
         let safe = "must be an https URL (http only on this machine)";
@@ -125,14 +128,14 @@ impl Issuer {
         token: &Token<'_>,
         web: &dyn Web,
         now: Moment,
-    ) -> Result<Accepted, Refused> {
+    ) -> Result<Accepted, CredentialDenial> {
         if !self.algorithms.contains(&token.algorithm) {
-            return Err(Refused::Bad("the token's algorithm is not allowed for this issuer"));
+            return Err(CredentialDenial::Bad("the token's algorithm is not allowed for this issuer"));
         }
         // Check the claims first: if they are wrong, no key has to be fetched. The claims are trusted only after the
         // check of the signature below.
-        let expected = Expected { audiences: &self.audiences, skew: self.skew, now: now.unix() };
-        let accepted = claims::check(&token.claims, &expected).map_err(Refused::Bad)?;
+        let expected = TokenRequirements { audiences: &self.audiences, skew: self.skew, now: now.unix() };
+        let accepted = claims::check(&token.claims, &expected).map_err(CredentialDenial::Bad)?;
         let now = now.since_start;
         let wanted = KeyQuery { kid: token.kid.as_deref(), algorithm: token.algorithm, after: None };
         let kept = self.keys(wanted, web, now).await?;
@@ -146,7 +149,7 @@ impl Issuer {
                 return Ok(accepted);
             }
         }
-        Err(Refused::Bad("the token's signature is wrong"))
+        Err(CredentialDenial::Bad("the token's signature is wrong"))
     }
 
     /// Returns fresh keys that include the wanted one; if these cannot be fetched, returns the cached keys.
@@ -155,7 +158,7 @@ impl Issuer {
         wanted: KeyQuery<'_>,
         web: &dyn Web,
         now: Duration,
-    ) -> Result<Arc<CachedKeys>, Refused> {
+    ) -> Result<Arc<CachedKeys>, CredentialDenial> {
         let has = |kept: &CachedKeys| wanted.may_be_in(kept);
         let serves = |kept: &CachedKeys| now < kept.at + FRESH && has(kept);
         let known = self.kept.load_full().filter(|kept| now < kept.at + STALE);
@@ -208,7 +211,7 @@ impl Issuer {
     }
 
     async fn fetch_from(&self, place: &Uri, web: &dyn Web) -> Result<KeySet, String> {
-        let get = Get { url: place, authorization: None, cap: LONGEST, within: WITHIN };
+        let get = GetRequest { url: place, authorization: None, cap: LONGEST, within: WITHIN };
         let answer = web.get(get).await.map_err(|error| error.to_string())?;
         if answer.status != StatusCode::OK {
             return Err(format!("{place} answered HTTP {}", answer.status.as_u16()));
@@ -222,18 +225,18 @@ impl Issuer {
         Ok(keys)
     }
 
-    fn unavailable(&self, retry: Duration, why: &str) -> Refused {
-        Refused::Unavailable(format!("cannot get the keys of {}: {why}", self.url), retry)
+    fn unavailable(&self, retry: Duration, why: &str) -> CredentialDenial {
+        CredentialDenial::Unavailable(format!("cannot get the keys of {}: {why}", self.url), retry)
     }
 }
 
 impl CachedKeys {
     /// Returns the wanted key, regardless of the age of the set.
-    fn key(&self, wanted: KeyQuery<'_>) -> Result<&ParsedPublicKey, Refused> {
+    fn key(&self, wanted: KeyQuery<'_>) -> Result<&ParsedPublicKey, CredentialDenial> {
         match self.keys.find(wanted.kid, wanted.algorithm) {
             KeyMatch::Key(key) => Ok(key),
-            KeyMatch::Unfit(why) => Err(Refused::Bad(why)),
-            KeyMatch::Unknown => Err(Refused::Bad("the token's issuer has no key for this token")),
+            KeyMatch::Unfit(why) => Err(CredentialDenial::Bad(why)),
+            KeyMatch::Unknown => Err(CredentialDenial::Bad("the token's issuer has no key for this token")),
         }
     }
 }

@@ -94,8 +94,8 @@ async fn metadata_that_speaks_for_others_or_points_elsewhere_is_refused() {
 #[tokio::test]
 async fn metadata_that_is_none_is_named() {
     for (status, body, expected) in [
-        (404, "", "the answer was HTTP 404"),
-        (302, "", "the answer was HTTP 302"),
+        (404, "", "the response has the status HTTP 404"),
+        (302, "", "the response has the status HTTP 302"),
         (200, "<html>", "the metadata has no `issuer` or no `jwks_uri`"),
         (200, "{}", "the metadata has no `issuer` or no `jwks_uri`"),
         (200, "{\"issuer\":7}", "the metadata has no `issuer` or no `jwks_uri`"),

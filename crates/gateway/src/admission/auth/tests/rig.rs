@@ -19,7 +19,7 @@ use super::super::Moment;
 use super::super::authenticator::Authenticator;
 use super::super::denied::Denied;
 use super::super::keys::KeyBook;
-use upstream::web::{Answer, Answering, Get, Web, WebError};
+use upstream::web::{Answer, Answering, GetRequest, Web, WebError};
 
 /// 2026-11-22T06:00:00Z.
 pub(super) const NOW: u64 = 1_795_327_200;
@@ -89,7 +89,7 @@ impl World {
 }
 
 impl Web for World {
-    fn get<'a>(&'a self, get: Get<'a>) -> Answering<'a> {
+    fn get<'a>(&'a self, get: GetRequest<'a>) -> Answering<'a> {
         Box::pin(async move {
             let url = get.url.to_string();
             self.asked.lock().push((url.clone(), get.authorization));

@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use transport::net::{Client, ClientLimits, Trust};
 
-use upstream::web::{Get, Web, is_local, is_safe};
+use upstream::web::{GetRequest, Web, is_local, is_safe};
 
 /// A server that answers one request with these bytes and keeps the connection open; its task returns the request.
 async fn server(answer: String) -> (Uri, tokio::task::JoinHandle<String>) {
@@ -27,8 +27,8 @@ async fn server(answer: String) -> (Uri, tokio::task::JoinHandle<String>) {
     (url, task)
 }
 
-fn get(url: &Uri) -> Get<'_> {
-    Get { url, authorization: None, cap: 100, within: Duration::from_secs(5) }
+fn get(url: &Uri) -> GetRequest<'_> {
+    GetRequest { url, authorization: None, cap: 100, within: Duration::from_secs(5) }
 }
 
 fn client() -> Client {
@@ -41,7 +41,7 @@ async fn a_question_is_asked_and_its_answer_taken() {
         server("HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Length: 4\r\n\r\nbody".to_owned()).await;
     let client = client();
     let authorization = Some(HeaderValue::from_static("Basic YTpi"));
-    let answer = client.get(Get { authorization, ..get(&url) }).await.unwrap();
+    let answer = client.get(GetRequest { authorization, ..get(&url) }).await.unwrap();
     assert_eq!((answer.status.as_u16(), answer.retry_after), (429, Some(Duration::from_secs(7))));
     assert_eq!(answer.body, "body");
     drop(client);
@@ -68,7 +68,7 @@ async fn redirects_are_not_followed_and_long_or_slow_answers_not_taken() {
     for slow in ["", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nbo"] {
         let (url, _sent) = server(slow.to_owned()).await;
         let within = Duration::from_millis(50);
-        let error = client().get(Get { within, ..get(&url) }).await.unwrap_err().to_string();
+        let error = client().get(GetRequest { within, ..get(&url) }).await.unwrap_err().to_string();
         assert!(error.contains("in time"), "{error}");
     }
     let nobody: Uri = "http://127.0.0.1:1/".parse().unwrap();

@@ -23,7 +23,7 @@ use crate::process::Shard;
 /// The time after which an answer is cut short if no byte arrives. Event streams send a comment more often than this.
 const STALL: Duration = Duration::from_mins(2);
 
-/// The interval at which a waiting request looks whether the other gateway is still alive.
+/// The interval at which a waiting request checks that the other gateway is still alive.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Headers that concern one connection only (RFC 9110, section 7.6.1), and headers that are written anew.

@@ -2,7 +2,7 @@
 
 use super::{EXTENDED, PAGE, PER_PAGE, rows};
 use crate::community::lists::{ACTIVITY_COMMENTS, ACTIVITY_TOPICS, MEMBER_REACTIONS, REACTIONS};
-use crate::rest::{Bind, Missing, Shape, get, put, value};
+use crate::rest::{Bind, MissingValue, Shape, get, put, value};
 use crate::tools::{Form, ToolArgument, ToolRow, flag, html, int, integers, object, objects, text, titled};
 
 const TOPIC_OF: ToolArgument = text(
@@ -119,4 +119,4 @@ pub(super) const COMMENTS: &[ToolRow] = &[titled(
 .phase(EXTENDED)];
 
 /// The ID of the item that a comment replies to.
-const ANSWERED: Bind = Bind { name: "answered", at: "/secondary_item_id", missing: Missing::Nothing };
+const ANSWERED: Bind = Bind { name: "answered", at: "/secondary_item_id", missing: MissingValue::Nothing };

@@ -28,7 +28,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
         [int("id", "ID of the topic.").required(),
          text("status", "Status.").among(&["publish", "closed", "spam", "trash", "pending"]),
          int("parent", "ID of the forum.").required(),
-         text("sticky", "Where the topic is sticky: in its forum (stick), in all forums (super) or nowhere (unstick).").among(&["stick", "super", "unstick"]),
+         text("sticky", "Scope in which the topic is sticky: its forum (stick), all forums (super) or none (unstick).").among(&["stick", "super", "unstick"]),
          text("title", "Title.").required(), html("content", "Content."),
          html("short_content", "Excerpt of the content."), int("group", "ID of the group."),
          text("topic_tags", "Comma-separated tags."), integers("bbp_media", "IDs of uploaded photos to attach."),

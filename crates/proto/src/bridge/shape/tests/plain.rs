@@ -6,11 +6,11 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::bridge::shape::{Own, ResultChanges, result};
+use crate::bridge::shape::{GatewayIdentity, ResultChanges, result};
 use crate::era::{ERAS, Era};
 use crate::json::{Span, Splice};
 
-const OWN: Own<'_> = Own { server_info: "{\"name\":\"d\",\"version\":\"1\"}" };
+const OWN: GatewayIdentity<'_> = GatewayIdentity { server_info: "{\"name\":\"d\",\"version\":\"1\"}" };
 
 /// Members as servers write them, members that some versions lack, and escapes that hide the name of a member.
 const MEMBERS: &[&str] = &[

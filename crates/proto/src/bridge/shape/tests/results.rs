@@ -1,7 +1,7 @@
 //! Results of a client's requests.
 
 use super::*;
-use crate::bridge::shape::{Own, result};
+use crate::bridge::shape::{GatewayIdentity, result};
 
 const INFO: &str = "io.modelcontextprotocol/serverInfo";
 
@@ -19,7 +19,7 @@ fn dressed(mut data: Value, method: &str) -> Value {
 }
 
 fn check_result(method: &str, from: &[&str], data: &Value, rows: &[Row<'_>]) {
-    let own = Own { server_info: "{\"name\":\"g\"}" };
+    let own = GatewayIdentity { server_info: "{\"name\":\"g\"}" };
     let input = |era: &Era| match era.version {
         "2026-07-28" => dressed(data.clone(), method),
         _ => data.clone(),
@@ -353,7 +353,7 @@ fn other_results_pass_in_the_dress_of_the_era() {
 
 #[test]
 fn a_server_that_says_who_it_is_is_believed() {
-    let own = Own { server_info: "{\"name\":\"g\"}" };
+    let own = GatewayIdentity { server_info: "{\"name\":\"g\"}" };
     let era = |version| crate::era::by_version(version).unwrap();
     let given = bytes(&json!({"_meta": {INFO: {"name": "s"}, "x": 1}}));
     let got = result("vendor/thing", &given, era("2025-06-18"), era("2026-07-28"), &own).unwrap();
@@ -364,7 +364,7 @@ fn a_server_that_says_who_it_is_is_believed() {
 
 #[test]
 fn what_is_no_result_is_refused() {
-    let own = Own { server_info: "{}" };
+    let own = GatewayIdentity { server_info: "{}" };
     let era = |version| crate::era::by_version(version).unwrap();
     for (text, why) in [
         ("[]", "the result is not a JSON object"),

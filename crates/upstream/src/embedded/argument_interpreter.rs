@@ -7,22 +7,22 @@ use engine::catalogue::ReadsArguments;
 use native::NativeServer;
 
 /// An embedded server that is used only to interpret arguments.
-pub struct Reading(Arc<dyn NativeServer>);
+pub struct ArgumentInterpreter(Arc<dyn NativeServer>);
 
-impl Reading {
+impl ArgumentInterpreter {
     /// Creates a reader for this server.
     pub fn of(server: &Arc<dyn NativeServer>) -> Arc<dyn ReadsArguments> {
         Arc::new(Self(server.clone()))
     }
 }
 
-impl fmt::Debug for Reading {
+impl fmt::Debug for ArgumentInterpreter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Reading(..)")
     }
 }
 
-impl ReadsArguments for Reading {
+impl ReadsArguments for ArgumentInterpreter {
     fn readings(&self, tool: &str, arguments: &[u8]) -> Vec<String> {
         self.0.readings(tool, arguments)
     }

@@ -21,7 +21,7 @@ const REDIRECTS: usize = 3;
 
 /// Sends requests. A host outside the public network is contacted only on behalf of a server that is outside the public
 /// network as well.
-pub(super) struct Outside {
+pub(super) struct OAuthFetcher {
     any: Client,
     /// The client for hosts other than this machine.
     others: Client,
@@ -58,7 +58,7 @@ pub(super) struct FetchRules<'a> {
     pub(super) route: &'a Route,
 }
 
-impl Outside {
+impl OAuthFetcher {
     pub(super) fn new(connect_timeout: Duration) -> Self {
         // Idle connections are not kept, because the next request may be sent by another thread, or never.
         let limits = ClientLimits { connect_timeout, max_idle: 0, max_in_use: 16, ..ClientLimits::default() };
@@ -95,7 +95,7 @@ impl Outside {
     /// only for this address.
     ///
     /// # Errors
-    /// The same as for [`Outside::get`].
+    /// The same as for [`OAuthFetcher::get`].
     pub(super) async fn post(
         &self,
         url: &Uri,

@@ -12,13 +12,13 @@ use tokio::time::{Sleep, sleep_until};
 /// Nearly every call is answered long before its deadline, and setting and removing a timer costs about 800
 /// instructions. The waiter of a call has a shorter timer of its own, and polls the call again when that timer expires.
 /// The timer for the deadline is therefore not needed before the second poll.
-pub(crate) struct Late {
+pub(crate) struct LazyDeadline {
     at: Instant,
     attended: bool,
     sleep: Option<Pin<Box<Sleep>>>,
 }
 
-impl Late {
+impl LazyDeadline {
     /// Creates a future that completes at `at`.
     pub(crate) fn new(at: Instant) -> Self {
         Self::attended(at, None)
@@ -31,7 +31,7 @@ impl Late {
     }
 }
 
-impl Future for Late {
+impl Future for LazyDeadline {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     /// Returns true if the first poll sets a timer; the future must complete in either case.
-    async fn is_armed_at_first(late: Late) -> bool {
+    async fn is_armed_at_first(late: LazyDeadline) -> bool {
         let mut late = pin!(late);
         let first = poll_fn(|context| Poll::Ready(late.as_mut().poll(context))).await;
         let armed = late.sleep.is_some();
@@ -65,17 +65,17 @@ mod tests {
     #[tokio::test]
     async fn an_attended_one_is_armed_by_its_second_poll() {
         let at = Instant::now();
-        assert!(!is_armed_at_first(Late::attended(at, at.checked_sub(Duration::from_secs(1)))).await);
+        assert!(!is_armed_at_first(LazyDeadline::attended(at, at.checked_sub(Duration::from_secs(1)))).await);
     }
 
     #[tokio::test]
     async fn what_comes_sooner_than_the_next_poll_is_armed_at_once() {
         let at = Instant::now();
-        assert!(is_armed_at_first(Late::attended(at, Some(at + Duration::from_secs(1)))).await);
+        assert!(is_armed_at_first(LazyDeadline::attended(at, Some(at + Duration::from_secs(1)))).await);
     }
 
     #[tokio::test]
     async fn alone_it_is_armed_at_once() {
-        assert!(is_armed_at_first(Late::new(Instant::now())).await);
+        assert!(is_armed_at_first(LazyDeadline::new(Instant::now())).await);
     }
 }

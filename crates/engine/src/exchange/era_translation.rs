@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use proto::bridge::input::{Parking, Rounds};
-use proto::bridge::shape::{self, Own, ResultChanges, Unaskable};
+use proto::bridge::shape::{self, GatewayIdentity, ResultChanges, UnaskableQuestion};
 use proto::era::{Asks, Era};
 use proto::json::{Span, Splice};
 use proto::mcp::{Notice, meta};
@@ -29,7 +29,7 @@ pub(super) enum Input {
 
 /// The state for translating between the two eras.
 #[derive(Debug)]
-pub(super) struct Cross {
+pub(super) struct EraTranslation {
     client: &'static Era,
     server: &'static Era,
     /// The request as first sent to its upstream, if it may have to be sent again with answers.
@@ -45,7 +45,7 @@ pub(super) struct Cross {
     pub(super) input: Input,
 }
 
-impl Cross {
+impl EraTranslation {
     pub(super) fn new(start: &Start<'_>, said: Option<Frame>, mirror: Option<Mirror>) -> Self {
         let (client, server) = (start.client, start.server);
         // Only some requests may be answered with a question.
@@ -123,14 +123,14 @@ impl Cross {
         &self,
         frame: &Frame,
         fresh_id: &mut dyn FnMut() -> String,
-    ) -> Result<Frame, Unaskable> {
+    ) -> Result<Frame, UnaskableQuestion> {
         let params = frame.params().map(|params| params.members.span());
         let given = params.map_or(Bytes::from_static(b"{}"), |span| span.share(frame.text()));
         let put = shape::question(&frame.method(), &given, self.server, self.client, fresh_id)?;
         let Some(params) = params else { return Ok(frame.clone()) };
         let mut splice = Splice::new(frame.text());
         splice.replace(params, &put);
-        Frame::parse(splice.finish(), FrameLimits::default()).map_err(|e| Unaskable(e.to_string()))
+        Frame::parse(splice.finish(), FrameLimits::default()).map_err(|e| UnaskableQuestion(e.to_string()))
     }
 
     /// An answer in the client's form, with the client's id. If the answer is an error, the second value is its
@@ -151,7 +151,7 @@ impl Cross {
                 error = Some((payload, put));
             }
             Some(payload) => {
-                let own = Own { server_info: &self.server_info };
+                let own = GatewayIdentity { server_info: &self.server_info };
                 changes = Some(ResultChanges::of(&method, (text, payload), self.server, self.client, &own)?);
             }
             None => {}
