@@ -71,6 +71,7 @@ pub(crate) struct Membership {
     pub(crate) sessions: Arc<dyn SharedSessions>,
     pub(crate) api_keys: Option<Arc<dyn SharedKeys>>,
     pub(crate) operators: Arc<dyn SharedLogins>,
+    pub(crate) definitions: Arc<dyn ChangeWatch>,
     pub(crate) consents: Arc<dyn ChangeWatch>,
     pub(crate) sign_ins: Arc<dyn ChangeWatch>,
 }
@@ -89,6 +90,8 @@ pub struct ClusterMembers {
     pub keys: Option<Arc<dyn SharedKeys>>,
     /// The attempts of operators to log in.
     pub operators: Arc<dyn SharedLogins>,
+    /// The approved definitions of tools.
+    pub definitions: Arc<dyn ChangeWatch>,
     /// The consents of users to servers.
     pub consents: Arc<dyn ChangeWatch>,
     /// The sign-ins of people.
@@ -119,6 +122,7 @@ impl Cluster {
             managed: Notify::new(),
             logins: Mutex::default(),
             settled: Mutex::default(),
+            definitions: members.definitions,
             consents: members.consents,
             sign_ins: members.sign_ins,
             operators: members.operators,

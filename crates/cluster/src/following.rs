@@ -190,6 +190,7 @@ impl ClusterFollower {
         self.position = position;
         self.membership.managed.notify_one();
         *self.membership.settled.lock() = Some(std::time::Instant::now());
+        self.membership.definitions.joined();
         self.membership.consents.joined();
         self.membership.sign_ins.joined();
         Ok(())
@@ -230,6 +231,7 @@ impl ClusterFollower {
                         }
                     }
                     Notice::Changes => managed.notify_one(),
+                    Notice::Definitions(names) => self.membership.definitions.changed(&names),
                     Notice::Consents(names) => consents.changed(&names),
                     Notice::SignIns(names) => sign_ins.changed(&names),
                     Notice::Left(id) => {
@@ -256,7 +258,7 @@ impl ClusterFollower {
         let Membership { store, keys, values, .. } = &*self.membership;
         let Some(exchange) = &mut self.exchange else { return Ok(()) };
         let Some(changed) = exchange.changed(values).await else { return Ok(()) };
-        for commands in KeyExchange::commands(keys, values, &changed.keys) {
+        for commands in exchange.commands(keys, values, &changed.keys) {
             store.run(commands, WRITE).await?;
         }
         exchange.written(changed);

@@ -28,6 +28,8 @@ pub(crate) enum Notice {
     Changes,
     /// The consents with these names were given, renewed or withdrawn.
     Consents(Vec<String>),
+    /// The approved definitions of the servers with these names were changed, or were read by a replica that has just started.
+    Definitions(Vec<String>),
     /// The grants with these names began or ended.
     SignIns(Vec<String>),
     /// Logins of operators have ended, or were attempted.
@@ -157,6 +159,7 @@ mod tests {
             r#"{"keys":[{"digest":"00","prefix":"dr","name":"one","profiles":null,"created_ms":1,"expires_ms":null,"revoked_ms":2}]}"#,
             r#""changes""#,
             r#"{"consents":["ab"]}"#,
+            r#"{"definitions":["ab"]}"#,
             r#"{"left":"00000000000000aa"}"#,
             r#"{"signIns":["ab"]}"#,
             r#"{"logins":{"from":"aa","ended":[["07",{"atMs":1,"untilMs":2}]],"attempts":[{"failed":"192.0.2.1"}]}}"#,
