@@ -4,7 +4,7 @@ use super::Case;
 use crate::chaos::client::{Client, End, Era};
 use crate::chaos::process::until;
 use crate::chaos::stage::SOON;
-use crate::cluster::admin_api::{api, status};
+use crate::cluster::admin_api::{api, status, store_becomes};
 use crate::cluster::browser::Browser;
 use crate::cluster::locked_server::{LIFE, LockedServer};
 use crate::cluster::rig::{KNOWN, Rig, each};
@@ -116,17 +116,22 @@ fn used(clients: &[Arc<Client>]) -> Result<usize, String> {
 fn without_store(rig: &mut Rig<'_>, clients: &[Arc<Client>], server: &LockedServer) -> Result<(), String> {
     each(clients, |client| opens(client, KNOWN))?;
     rig.store.kill();
+    store_becomes(&rig.addresses(), "unreachable")?;
     // A renewal that has begun may end.
-    thread::sleep(Duration::from_secs(1));
+    until(SOON, || server.is_idle().then_some(())).ok_or("a renewal does not end")?;
     each(clients, |client| opens(client, Duration::ZERO))?;
     let (before, _) = server.counts();
-    thread::sleep(LIFE + Duration::from_secs(1));
-    for client in clients {
-        match client.call("locked__open", json!({}), SOON).end {
-            End::Failed(why) if why.contains("not renewed") => {}
-            end => return Err(format!("a call with an expired token, without the store: {end:?}")),
-        }
-    }
+    each(clients, |client| {
+        let mut last = None;
+        let expired = until(LIFE + SOON, || match client.call("locked__open", json!({}), SOON).end {
+            End::Failed(why) if why.contains("not renewed") => Some(()),
+            end => {
+                last = Some(end);
+                None
+            }
+        });
+        expired.ok_or_else(|| format!("a call with an expired token, without the store: {last:?}"))
+    })?;
     if server.counts() != (before, 0) {
         return Err(format!("tokens were renewed without the store: {:?}", server.counts()));
     }
