@@ -5,7 +5,6 @@ use super::Case;
 use crate::chaos::client::{Client, Era};
 use crate::chaos::process::until;
 use crate::chaos::stage::SOON;
-use crate::cluster::admin_api::know_each_other;
 use crate::cluster::redis::Redis;
 use crate::cluster::replica::{Replica, Told};
 use crate::cluster::rig::{KNOWN, Rig, all_go_on, each, ends_at, goes_on, session_eras};
@@ -144,7 +143,9 @@ fn garbage(rig: &mut Rig<'_>, open: &Arc<Client>, names: &Names) -> Result<(), S
     until(BEATS + BEATS, || (reports(rig).ok()? >= attempts + 2 * rig.replicas.len() as u64).then_some(()))
         .ok_or("replicas do not report any more")?;
     rig.store.cli(&["DEL", "dragoman:replicas", "dragoman:log"])?;
-    know_each_other(&addresses)?;
+    let all = rig.replicas.len().to_string();
+    until(BEATS + BEATS, || (rig.store.cli(&["ZCARD", "dragoman:replicas"]).ok()? == all).then_some(()))
+        .ok_or("replicas do not report after their list was garbage")?;
     goes_on(open, &addresses)
 }
 
