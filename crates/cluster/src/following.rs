@@ -218,7 +218,8 @@ impl ClusterFollower {
             &*self.membership;
         loop {
             let reply = store.one(notices::read_after(keys, &self.position.notice), WRITE).await?;
-            let read = notices::notices(keys, values, &reply);
+            let read =
+                notices::notices(keys, values, &reply, |id| self.membership.own_notices.lock().take(id));
             for notice in read.notices {
                 match notice {
                     Notice::SessionsEnded(ids) => {

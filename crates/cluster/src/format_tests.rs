@@ -86,7 +86,7 @@ const FAMILIES: &[Family] = &[
             text("5-0"),
             StoreReply::List(vec![text("notice"), newer(values, &keys.log())]),
         ]);
-        let read = notices::notices(keys, values, &StoreReply::List(vec![entry]));
+        let read = notices::notices(keys, values, &StoreReply::List(vec![entry]), |_| false);
         assert_eq!(
             (read.notices.len(), read.last.as_deref()),
             (0, Some("5-0")),

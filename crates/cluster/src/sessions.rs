@@ -100,12 +100,12 @@ impl SessionBatch {
         life: Duration,
     ) -> Vec<StoreCommand> {
         let mut commands = Vec::new();
+        let expires = life.as_millis().to_string();
         for (key, session) in &self.open {
             let name = keys.session(&id(key));
             let row = session.row().map(SharedRow::of);
             if let Some(sealed) = row.and_then(|row| values.write(&name, &row)) {
-                commands
-                    .push(StoreCommand::new("SET").arg(&name).arg(sealed).arg("PX").number(life.as_millis()));
+                commands.push(StoreCommand::new("SET").arg(&name).arg(sealed).arg("PX").arg(&expires));
             }
         }
         let ids: Vec<_> = self.ended.iter().map(id).collect();
@@ -127,11 +127,17 @@ fn end(keys: &StoreKeys, values: &SealedValues, ids: &[String], life: Duration) 
     });
     let sealed: Vec<_> = sealed.collect();
     let mut end = StoreCommand::new("EVAL").arg(END).number(sealed.len());
-    sealed.iter().for_each(|(name, _)| end.add(name.as_bytes()));
+    for (name, _) in &sealed {
+        end.add(name.as_bytes());
+    }
     let mut end = end.number(life.as_millis());
-    sealed.iter().for_each(|(_, sealed)| end.add(sealed));
+    for (_, sealed) in &sealed {
+        end.add(sealed);
+    }
     let mut delete = StoreCommand::new("DEL");
-    ids.iter().for_each(|id| delete.add(keys.session(id).as_bytes()));
+    for id in ids {
+        delete.add(keys.session(id).as_bytes());
+    }
     [end, delete]
 }
 

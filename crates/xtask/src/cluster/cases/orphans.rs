@@ -2,8 +2,10 @@
 
 use super::Case;
 use crate::chaos::client::{Client, Era, Failure};
+use crate::chaos::process::until;
 use crate::chaos::stage::SOON;
 use crate::cluster::rig::Rig;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -20,6 +22,11 @@ pub(super) const ALL: &[Case] = &[
         name: "handed-over",
         title: "the replica at which calls wait for answers is asked to end: other replicas continue those whose servers give event ids, each once",
         run: ended,
+    },
+    Case {
+        name: "paused-owner",
+        title: "the replica at which calls wait stands still, and another one continues a call: the first one does not cancel it later, but cancels a call that nobody has continued",
+        run: paused,
     },
 ];
 
@@ -72,6 +79,34 @@ fn killed(rig: &mut Rig<'_>) -> Result<String, String> {
 
 fn ended(rig: &mut Rig<'_>) -> Result<String, String> {
     run(rig, false)
+}
+
+/// The time for which calls wait for their clients: longer than a replica must be silent until it is considered gone, and shorter than
+/// the server waits for an answer.
+const WAITS: Duration = Duration::from_secs(17);
+
+fn paused(rig: &mut Rig<'_>) -> Result<String, String> {
+    let ids = rig.stage.started("ids", &["--era", "handshake"])?;
+    ids.switched("event-ids")?;
+    let waits = format!("{}s", WAITS.as_secs());
+    let keys = json!({ "limits": { "listWait": "10s", "requestStateLifetime": waits } });
+    rig.start_passing_on_amended(&json!({ "ids": ids.over_http() }), &keys)?;
+    let addresses = rig.addresses();
+    let [continued, forgotten] = [(); 2].map(|()| Waiting::begin(rig, addresses[0], "ids__ask"));
+    let (continued, _forgotten) = (continued?, forgotten?);
+    rig.replicas[0].signal(Signal::STOP);
+    let answer = continued.answered(addresses[1]);
+    rig.replicas[0].signal(Signal::CONT);
+    decided_once(&continued, &[answer])?;
+    // Calls that were continued are given up at the same time as the others.
+    rig.replicas[0].says("abandoned a call: its client did not answer", 1, WAITS + SOON)?;
+    until(SOON, || (ids.recorded("cancelled") > 0).then_some(()))
+        .ok_or("a call that nobody continues is not cancelled")?;
+    rig.replicas[0].end()?;
+    match ids.recorded("cancelled") {
+        1 => Ok("one of two calls was cancelled".to_owned()),
+        more => Err(format!("{more} calls were cancelled, although one was continued elsewhere")),
+    }
 }
 
 fn run(rig: &mut Rig<'_>, is_killed: bool) -> Result<String, String> {
