@@ -47,9 +47,18 @@ struct Waiting {
 impl Waiting {
     /// Begins a call, which the server answers with a question.
     fn begin(rig: &Rig<'_>, address: SocketAddr, tool: &str) -> Result<Self, String> {
+        Self::begin_for(rig, address, (tool, Duration::ZERO))
+    }
+
+    /// Begins a call that takes this time after its question was answered.
+    fn begin_for(
+        rig: &Rig<'_>,
+        address: SocketAddr,
+        (tool, takes): (&str, Duration),
+    ) -> Result<Self, String> {
         let client = rig.stage.askable_at(address, Era::STATELESS, &json!({ "sampling": {} }))?;
         let nonce = client.hearing.nonce();
-        let params = json!({ "name": tool, "arguments": { "nonce": nonce } });
+        let params = json!({ "name": tool, "arguments": { "nonce": nonce, "ms": u64::try_from(takes.as_millis()).unwrap_or(0) } });
         let asked = client.round("tools/call", &params, SOON).map_err(|why| format!("{tool}: {why:?}"))?;
         if asked["resultType"] != "input_required" {
             return Err(format!("{tool} asks nothing: {asked}"));
@@ -85,6 +94,9 @@ fn ended(rig: &mut Rig<'_>) -> Result<String, String> {
 /// the server waits for an answer.
 const WAITS: Duration = Duration::from_secs(17);
 
+/// The time that the continued call takes after its answer.
+const TAKES: Duration = Duration::from_secs(7);
+
 fn paused(rig: &mut Rig<'_>) -> Result<String, String> {
     let ids = rig.stage.started("ids", &["--era", "handshake"])?;
     ids.switched("event-ids")?;
@@ -92,11 +104,21 @@ fn paused(rig: &mut Rig<'_>) -> Result<String, String> {
     let keys = json!({ "limits": { "listWait": "10s", "requestStateLifetime": waits } });
     rig.start_passing_on_amended(&json!({ "ids": ids.over_http() }), &keys)?;
     let addresses = rig.addresses();
-    let [continued, forgotten] = [(); 2].map(|()| Waiting::begin(rig, addresses[0], "ids__ask"));
+    let begun =
+        [TAKES, Duration::ZERO].map(|takes| Waiting::begin_for(rig, addresses[0], ("ids__ask", takes)));
+    let [continued, forgotten] = begun;
     let (continued, _forgotten) = (continued?, forgotten?);
     rig.replicas[0].signal(Signal::STOP);
-    let answer = continued.answered(addresses[1]);
-    rig.replicas[0].signal(Signal::CONT);
+    let answer = thread::scope(|scope| {
+        let answered = scope.spawn(|| continued.answered(addresses[1]));
+        let went_on = rig.replicas[1].says("continuing a call", 0, GONE);
+        // The call is still running when the first replica gives it up.
+        rig.replicas[0].signal(Signal::CONT);
+        answered
+            .join()
+            .map_err(|_| "a client panicked".to_owned())
+            .and_then(|answer| went_on.map(|()| answer))
+    })?;
     decided_once(&continued, &[answer])?;
     // Calls that were continued are given up at the same time as the others.
     rig.replicas[0].says("abandoned a call: its client did not answer", 1, WAITS + SOON)?;
