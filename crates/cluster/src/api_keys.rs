@@ -1,7 +1,7 @@
 //! API keys in the store: every replica has all keys in a file of its own, and compares it with the store. A replica can
 //! therefore continue with its own keys while the store is unavailable. This module must not know what a key gives access to.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use store::keys::KeyRecord;
@@ -11,7 +11,7 @@ use crate::families::StoreKeys;
 use crate::member::SharedKeys;
 use crate::notices::{self, Notice};
 use crate::resp::{StoreCommand, StoreReply};
-use crate::sealed::SealedValues;
+use crate::sealed::{SealedValues, StoredValue};
 
 /// The number of keys that are written and announced in one batch.
 const AT_ONCE: usize = 200;
@@ -21,6 +21,8 @@ pub(crate) struct KeyExchange {
     own: Arc<dyn SharedKeys>,
     /// The keys that this replica knows to be in the store, by their digests.
     shared: HashMap<String, KeyRecord>,
+    /// The digests of keys that a newer version has written in a form that this version does not know. They stay as they are.
+    newer: HashSet<String>,
     /// The version of the replica's own keys at the last comparison.
     seen: Option<i64>,
     /// The generation of the key ring under which the keys were written.
@@ -37,7 +39,7 @@ pub(crate) struct ChangedKeys {
 
 impl KeyExchange {
     pub(crate) fn new(own: Arc<dyn SharedKeys>) -> Self {
-        Self { own, shared: HashMap::new(), seen: None, generation: String::new() }
+        Self { own, shared: HashMap::new(), newer: HashSet::new(), seen: None, generation: String::new() }
     }
 
     /// Returns the command that reads all keys.
@@ -48,12 +50,16 @@ impl KeyExchange {
     /// Takes over all keys in the store, and replaces the record of the keys that the store contains.
     pub(crate) async fn take_all(&mut self, keys: &StoreKeys, values: &SealedValues, reply: &StoreReply) {
         let (fields, _) = reply.list().as_chunks::<2>();
-        let read = fields.iter().filter_map(|[digest, sealed]| {
-            let digest = digest.text()?;
-            let record: KeyRecord = values.read(&place(keys, digest), sealed.bytes()?)?;
-            (record.digest == digest).then_some(record)
-        });
-        let records: Vec<_> = read.collect();
+        let mut records = Vec::new();
+        self.newer.clear();
+        for [digest, sealed] in fields {
+            let (Some(digest), Some(sealed)) = (digest.text(), sealed.bytes()) else { continue };
+            match values.value::<KeyRecord>(&place(keys, digest), sealed) {
+                StoredValue::Known(record) if record.digest == digest => records.push(record),
+                StoredValue::Newer => drop(self.newer.insert(digest.to_owned())),
+                StoredValue::Known(_) | StoredValue::Foreign => {}
+            }
+        }
         self.shared.clear();
         self.seen = None;
         self.take(records).await;
@@ -86,18 +92,24 @@ impl KeyExchange {
         }
         let own = self.own.clone();
         let mut keys = spawn_blocking(move || own.all()).await.ok()?.ok()?;
-        keys.retain(|key| self.shared.get(&key.digest).is_none_or(|known| is_news(key, known)));
+        keys.retain(|key| {
+            let is_news = || self.shared.get(&key.digest).is_none_or(|known| is_news(key, known));
+            // A newer version can read the notice of a revocation.
+            (!self.newer.contains(&key.digest) || key.revoked_ms.is_some()) && is_news()
+        });
         Some(ChangedKeys { keys, version, generation })
     }
 
     /// Returns the commands that write keys and announce them, in batches.
     pub(crate) fn commands(
+        &self,
         keys: &StoreKeys,
         values: &SealedValues,
         changed: &[KeyRecord],
     ) -> Vec<Vec<StoreCommand>> {
         let parts = changed.chunks(AT_ONCE).map(|part| {
-            let write = part.iter().filter_map(|key| {
+            let known = part.iter().filter(|key| !self.newer.contains(&key.digest));
+            let write = known.filter_map(|key| {
                 let sealed = values.write(&place(keys, &key.digest), key)?;
                 Some(StoreCommand::new("HSET").arg(keys.api_keys()).arg(&key.digest).arg(sealed))
             });
@@ -242,17 +254,38 @@ mod tests {
         assert!(exchange.changed(&values).await.is_none());
     }
 
+    #[tokio::test]
+    async fn a_key_of_a_newer_version_stays_in_the_store() {
+        let (keys, values) = cluster();
+        let own = Arc::new(OwnKeys::default());
+        let mut exchange = KeyExchange::new(own.clone());
+        own.change(|keys| keys.extend([key("a"), key("b")]));
+        let newer = |at: &str| text(values.write(&place(&keys, at), &("format 2",)).unwrap());
+        let reply = StoreReply::List(vec![text("a"), newer("a"), text("b"), newer("a")]);
+        exchange.take_all(&keys, &values, &reply).await;
+        let changed = exchange.changed(&values).await.unwrap();
+        assert_eq!(digests(&changed), ["b"], "an attacker has copied its value");
+        own.change(|keys| keys[0].revoked_ms = Some(9));
+        let changed = exchange.changed(&values).await.unwrap();
+        assert_eq!(digests(&changed), ["a", "b"]);
+        let commands: Vec<_> =
+            exchange.commands(&keys, &values, &changed.keys)[0].iter().map(parts).collect();
+        assert_eq!((commands[0][2].as_str(), commands[1][0].as_str()), ("b", "XADD"));
+        assert_eq!(commands.len(), 3, "a revocation is announced, and the value stays");
+    }
+
     #[test]
     fn many_keys_are_written_in_parts_with_a_notice_each() {
         let (keys, values) = cluster();
         let all: Vec<_> = (0..=AT_ONCE).map(|number| key(&number.to_string())).collect();
-        let written = KeyExchange::commands(&keys, &values, &all);
+        let exchange = KeyExchange::new(Arc::new(OwnKeys::default()));
+        let written = exchange.commands(&keys, &values, &all);
         assert_eq!(written.iter().map(Vec::len).collect::<Vec<_>>(), [AT_ONCE + 2, 3]);
         let last: Vec<_> = written[1].iter().map(parts).collect();
         assert_eq!(last[0][..3], ["HSET".to_owned(), "test:keys".to_owned(), AT_ONCE.to_string()]);
         let read: KeyRecord = values.read(&place(&keys, &last[0][2]), last[0][3].as_bytes()).unwrap();
         assert_eq!((read.digest, last[1][0].as_str()), (AT_ONCE.to_string(), "XADD"));
-        assert!(KeyExchange::commands(&keys, &values, &[]).is_empty());
+        assert!(exchange.commands(&keys, &values, &[]).is_empty());
     }
 
     #[test]

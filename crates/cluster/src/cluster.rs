@@ -19,6 +19,7 @@ use crate::homes::KnownHomes;
 use crate::journal::{self, JournalPage, JournalPosition};
 use crate::logins::LoginEnds;
 use crate::member::{ChangeWatch, SharedKeys, SharedLogins, SharedSessions};
+use crate::notices::OwnNotices;
 use crate::peer_table::PeerTable;
 use crate::peers::{self, PassedOn, Peer};
 use crate::publishing::publish;
@@ -64,6 +65,8 @@ pub(crate) struct Membership {
     /// The time at which everything was last compared with the store.
     pub(crate) settled: Mutex<Option<Instant>>,
     pub(crate) outbox: Mutex<SessionOutbox>,
+    /// The notices of ended sessions that this replica has sent and not read yet.
+    pub(crate) own_notices: Mutex<OwnNotices>,
     /// Notified of changes in the outbox.
     pub(crate) waiting: Notify,
     /// The time for which sessions are kept after their last use.
@@ -71,6 +74,7 @@ pub(crate) struct Membership {
     pub(crate) sessions: Arc<dyn SharedSessions>,
     pub(crate) api_keys: Option<Arc<dyn SharedKeys>>,
     pub(crate) operators: Arc<dyn SharedLogins>,
+    pub(crate) definitions: Arc<dyn ChangeWatch>,
     pub(crate) consents: Arc<dyn ChangeWatch>,
     pub(crate) sign_ins: Arc<dyn ChangeWatch>,
 }
@@ -89,6 +93,8 @@ pub struct ClusterMembers {
     pub keys: Option<Arc<dyn SharedKeys>>,
     /// The attempts of operators to log in.
     pub operators: Arc<dyn SharedLogins>,
+    /// The approved definitions of tools.
+    pub definitions: Arc<dyn ChangeWatch>,
     /// The consents of users to servers.
     pub consents: Arc<dyn ChangeWatch>,
     /// The sign-ins of people.
@@ -119,10 +125,12 @@ impl Cluster {
             managed: Notify::new(),
             logins: Mutex::default(),
             settled: Mutex::default(),
+            definitions: members.definitions,
             consents: members.consents,
             sign_ins: members.sign_ins,
             operators: members.operators,
             outbox: Mutex::default(),
+            own_notices: Mutex::default(),
             waiting: Notify::new(),
             session_life: Mutex::new(settings.session_life),
             sessions: members.sessions,

@@ -42,7 +42,7 @@ impl ConsentLock {
 }
 
 /// Returns the command that takes a lock, and the lock; `None` if it cannot be sealed.
-fn lock(
+pub(crate) fn lock(
     keys: &StoreKeys,
     values: &SealedValues,
     name: &str,

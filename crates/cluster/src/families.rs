@@ -9,6 +9,7 @@
 //! | `replica:ID` | a replica's description of itself | [`REPLICA_LIFE`] after its last heartbeat |
 //! | `keys` | the API keys, by their digests | never |
 //! | `changes` | the managed configuration, with its version | never |
+//! | `definitions:NAME` | the approved definitions of a server's tools, with their version | half a year after the last change |
 //! | `consent:NAME` | the tokens of a consent, with their version | half a year after the last change |
 //! | `consent-lock:NAME` | the replica that renews the tokens of a consent | after a minute |
 //! | `logins` | the ends of operators' logins | never; ends that no longer matter are removed |
@@ -66,7 +67,7 @@ impl StoreKeys {
 
     /// The key of one replica.
     pub(crate) fn replica(&self, id: &str) -> String {
-        self.key(&format!("replica:{id}"))
+        self.named("replica", id)
     }
 
     /// The store's key for the API keys.
@@ -79,19 +80,24 @@ impl StoreKeys {
         self.key("changes")
     }
 
+    /// The key of the approved definitions of a server.
+    pub(crate) fn definitions(&self, name: &str) -> String {
+        self.named("definitions", name)
+    }
+
     /// The key of a consent.
     pub(crate) fn consent(&self, name: &str) -> String {
-        self.key(&format!("consent:{name}"))
+        self.named("consent", name)
     }
 
     /// The key of the lock of a consent.
     pub(crate) fn consent_lock(&self, name: &str) -> String {
-        self.key(&format!("consent-lock:{name}"))
+        self.named("consent-lock", name)
     }
 
     /// The key of a document about signing in.
     pub(crate) fn sign_in(&self, name: &str) -> String {
-        self.key(&format!("sign-in:{name}"))
+        self.named("sign-in", name)
     }
 
     /// The key of the ends of operators' logins.
@@ -101,22 +107,22 @@ impl StoreKeys {
 
     /// The key of the use of a thing that works once.
     pub(crate) fn used(&self, name: &str) -> String {
-        self.key(&format!("used:{name}"))
+        self.named("used", name)
     }
 
     /// The key of an open session.
     pub(crate) fn session(&self, id: &str) -> String {
-        self.key(&format!("session:{id}"))
+        self.named("session", id)
     }
 
     /// The key of the end of a session.
     pub(crate) fn ended(&self, id: &str) -> String {
-        self.key(&format!("ended:{id}"))
+        self.named("ended", id)
     }
 
     /// The key of the home of an owner.
     pub(crate) fn home(&self, owner: &str) -> String {
-        self.key(&format!("home:{owner}"))
+        self.named("home", owner)
     }
 
     /// The key of the journal.
@@ -126,10 +132,25 @@ impl StoreKeys {
 
     /// The key of a count.
     pub(crate) fn count(&self, digest: &str) -> String {
-        self.key(&format!("count:{digest}"))
+        self.named("count", digest)
     }
 
-    fn key(&self, rest: &str) -> String {
-        format!("{}:{rest}", self.prefix)
+    fn key(&self, family: &str) -> String {
+        self.named_by(&[family])
+    }
+
+    fn named(&self, family: &str, name: &str) -> String {
+        self.named_by(&[family, name])
+    }
+
+    fn named_by(&self, parts: &[&str]) -> String {
+        let rest: usize = parts.iter().map(|part| part.len() + 1).sum();
+        let mut key = String::with_capacity(self.prefix.len() + rest);
+        key.push_str(&self.prefix);
+        for part in parts {
+            key.push(':');
+            key.push_str(part);
+        }
+        key
     }
 }

@@ -190,6 +190,7 @@ impl ClusterFollower {
         self.position = position;
         self.membership.managed.notify_one();
         *self.membership.settled.lock() = Some(std::time::Instant::now());
+        self.membership.definitions.joined();
         self.membership.consents.joined();
         self.membership.sign_ins.joined();
         Ok(())
@@ -217,7 +218,8 @@ impl ClusterFollower {
             &*self.membership;
         loop {
             let reply = store.one(notices::read_after(keys, &self.position.notice), WRITE).await?;
-            let read = notices::notices(keys, values, &reply);
+            let read =
+                notices::notices(keys, values, &reply, |id| self.membership.own_notices.lock().take(id));
             for notice in read.notices {
                 match notice {
                     Notice::SessionsEnded(ids) => {
@@ -230,6 +232,7 @@ impl ClusterFollower {
                         }
                     }
                     Notice::Changes => managed.notify_one(),
+                    Notice::Definitions(names) => self.membership.definitions.changed(&names),
                     Notice::Consents(names) => consents.changed(&names),
                     Notice::SignIns(names) => sign_ins.changed(&names),
                     Notice::Left(id) => {
@@ -256,7 +259,7 @@ impl ClusterFollower {
         let Membership { store, keys, values, .. } = &*self.membership;
         let Some(exchange) = &mut self.exchange else { return Ok(()) };
         let Some(changed) = exchange.changed(values).await else { return Ok(()) };
-        for commands in KeyExchange::commands(keys, values, &changed.keys) {
+        for commands in exchange.commands(keys, values, &changed.keys) {
             store.run(commands, WRITE).await?;
         }
         exchange.written(changed);

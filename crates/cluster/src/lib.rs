@@ -14,7 +14,7 @@
 //! | `login_exchange` | the exchange of logins with the other replicas |
 //! | `settings` | the settings of a replica |
 //! | `member` | what the gateway provides |
-//! | `sessions`, `api_keys`, `counts`, `journal`, `managed`, `consents`, `sign_ins`, `logins`, `single_use`, `replicas`, `homes`, `notices` | what is shared: each as commands and replies (pure) |
+//! | `sessions`, `api_keys`, `counts`, `journal`, `managed`, `consents`, `definitions`, `sign_ins`, `logins`, `single_use`, `replicas`, `homes`, `notices` | what is shared: each as commands and replies (pure) |
 //! | [`peers`], `peer_door`, `peer_table` | requests that a replica passes on to another; its address and key for them; the known replicas |
 //! | `families` | the names in the store, as a table |
 //! | `formats` | the rule by which gateways of two versions work together |
@@ -27,9 +27,12 @@ mod cluster;
 mod consents;
 mod counting;
 mod counts;
+mod definitions;
 mod documents;
 mod families;
 mod following;
+#[cfg(test)]
+mod format_tests;
 mod formats;
 mod home_search;
 mod homes;

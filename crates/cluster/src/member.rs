@@ -17,7 +17,7 @@ pub trait SharedSessions: Send + Sync {
     fn store_again(&self);
 }
 
-/// Documents of a gateway that others change, too: consents, or sign-ins.
+/// Documents of a gateway that others change, too: consents, sign-ins, or approved definitions.
 pub trait ChangeWatch: Send + Sync {
     /// Compares the documents with these names with the store, because they have changed there.
     fn changed(&self, names: &[String]);

@@ -2,6 +2,8 @@
 //! that it missed. Notices can arrive twice and in any order without changing their effect. This module must not
 //! know what a replica does about a notice.
 
+use std::collections::VecDeque;
+
 use serde::{Deserialize, Serialize};
 use store::keys::KeyRecord;
 
@@ -28,12 +30,39 @@ pub(crate) enum Notice {
     Changes,
     /// The consents with these names were given, renewed or withdrawn.
     Consents(Vec<String>),
+    /// The approved definitions of the servers with these names were changed, or were read by a replica that has just started.
+    Definitions(Vec<String>),
     /// The grants with these names began or ended.
     SignIns(Vec<String>),
     /// Logins of operators have ended, or were attempted.
     Logins(LoginNews),
     /// The replica with this id has ended on request.
     Left(String),
+}
+
+/// The maximum number of own notices that are remembered.
+const MOST_OWN: usize = 256;
+
+/// The ids of notices that a replica has sent itself. It knows what they say, so it does not open them.
+#[derive(Debug, Default)]
+pub(crate) struct OwnNotices(VecDeque<String>);
+
+impl OwnNotices {
+    /// Remembers the notice in the replies to commands that end with [`send`].
+    pub(crate) fn sent(&mut self, replies: &[StoreReply]) {
+        if let [.., added, _] = replies
+            && let Some(id) = added.text()
+        {
+            self.0.truncate(MOST_OWN - 1);
+            self.0.push_front(id.to_owned());
+        }
+    }
+
+    /// Forgets a notice; returns true if it was remembered.
+    pub(crate) fn take(&mut self, id: &str) -> bool {
+        let found = self.0.iter().position(|own| own == id);
+        found.is_some_and(|at| self.0.remove(at).is_some())
+    }
 }
 
 /// Notices that were read, and the position from which to continue.
@@ -74,12 +103,20 @@ pub(crate) fn first_id(reply: &StoreReply) -> Option<&str> {
     reply.list().first()?.list().first()?.text()
 }
 
-/// Reads notices from a reply. Entries that no member of the cluster has written are skipped.
-pub(crate) fn notices(keys: &StoreKeys, values: &SealedValues, reply: &StoreReply) -> ReadNotices {
+/// Reads notices from a reply, except for `own` ones. Entries that no member of the cluster has written are skipped.
+pub(crate) fn notices(
+    keys: &StoreKeys,
+    values: &SealedValues,
+    reply: &StoreReply,
+    mut is_own: impl FnMut(&str) -> bool,
+) -> ReadNotices {
     let (log, mut read) = (keys.log(), ReadNotices::default());
     for entry in reply.list() {
         let [id, fields] = entry.list() else { continue };
         read.last = id.text().map(str::to_owned).or(read.last);
+        if id.text().is_some_and(&mut is_own) {
+            continue;
+        }
         let [name, sealed] = fields.list() else { continue };
         let notice = sealed.bytes().filter(|_| name.text() == Some(FIELD));
         match notice.map_or(StoredValue::Foreign, |sealed| values.value(&log, sealed)) {
@@ -125,7 +162,7 @@ mod tests {
         assert_eq!(added[..6], ["XADD", "test:log", "MAXLEN", "~", "100000", "*"]);
         assert_eq!(parts(&publish)[..2], ["PUBLISH", "test:log"]);
         let reply = StoreReply::List(vec![entry("5-0", &[text(&added[6]), text(&added[7])])]);
-        let read = notices(&keys, &values, &reply);
+        let read = notices(&keys, &values, &reply, |_| false);
         assert_eq!(read, ReadNotices { notices: vec![notice], last: Some("5-0".to_owned()), is_full: false });
     }
 
@@ -145,9 +182,9 @@ mod tests {
             entry("7-0", &[field(), sealed("test:log")]),
             entry("8-0", &[field()]),
         ]);
-        let read = notices(&keys, &values, &reply);
+        let read = notices(&keys, &values, &reply, |_| false);
         assert_eq!((read.notices.len(), read.last.as_deref()), (1, Some("8-0")));
-        assert_eq!(notices(&keys, &values, &StoreReply::Nil), ReadNotices::default());
+        assert_eq!(notices(&keys, &values, &StoreReply::Nil, |_| false), ReadNotices::default());
     }
 
     #[test]
@@ -157,6 +194,7 @@ mod tests {
             r#"{"keys":[{"digest":"00","prefix":"dr","name":"one","profiles":null,"created_ms":1,"expires_ms":null,"revoked_ms":2}]}"#,
             r#""changes""#,
             r#"{"consents":["ab"]}"#,
+            r#"{"definitions":["ab"]}"#,
             r#"{"left":"00000000000000aa"}"#,
             r#"{"signIns":["ab"]}"#,
             r#"{"logins":{"from":"aa","ended":[["07",{"atMs":1,"untilMs":2}]],"attempts":[{"failed":"192.0.2.1"}]}}"#,
@@ -166,16 +204,35 @@ mod tests {
         let (keys, values) = cluster();
         let later = text(values.write("test:log", &("a notice of a later version",)).unwrap());
         let reply = StoreReply::List(vec![entry("5-0", &[text(FIELD), later])]);
-        let read = notices(&keys, &values, &reply);
+        let read = notices(&keys, &values, &reply, |_| false);
         assert_eq!((read.notices.len(), read.last.as_deref()), (0, Some("5-0")));
+    }
+
+    #[test]
+    fn own_notices_are_not_opened() {
+        let (keys, values) = cluster();
+        let mut own = OwnNotices::default();
+        for number in 0..2 * MOST_OWN {
+            own.sent(&[StoreReply::Nil, text(format!("{number}-0")), StoreReply::Integer(1)]);
+        }
+        own.sent(&[]);
+        assert!(own.0.len() == MOST_OWN && !own.take("0-0"), "the oldest are forgotten");
+        let sealed = text(values.write("test:log", &Notice::Changes).unwrap());
+        let last = format!("{}-0", 2 * MOST_OWN - 1);
+        let reply = StoreReply::List(
+            ["600-0", &last, "601-0"].map(|id| entry(id, &[text(FIELD), sealed.clone()])).to_vec(),
+        );
+        let read = notices(&keys, &values, &reply, |id| own.take(id));
+        assert_eq!((read.notices.len(), read.last.as_deref()), (2, Some("601-0")));
+        assert!(!own.take(&last), "it was read");
     }
 
     #[test]
     fn a_full_page_means_that_there_may_be_more() {
         let (keys, values) = cluster();
         let page = |count| StoreReply::List(vec![entry("1-0", &[text("other"), text("x")]); count]);
-        assert!(!notices(&keys, &values, &page(PAGE - 1)).is_full);
-        assert!(notices(&keys, &values, &page(PAGE)).is_full);
+        assert!(!notices(&keys, &values, &page(PAGE - 1), |_| false).is_full);
+        assert!(notices(&keys, &values, &page(PAGE), |_| false).is_full);
         assert_eq!(first_id(&page(1)), Some("1-0"));
         assert_eq!(first_id(&page(0)), None);
     }

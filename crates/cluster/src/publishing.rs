@@ -36,11 +36,18 @@ impl Membership {
         if commands.is_empty() {
             return Ok(());
         }
-        let written = self.store.run(commands, WRITE).await;
-        if written.is_err() {
-            self.outbox.lock().put_back(batch);
+        match self.store.run(commands, WRITE).await {
+            Ok(replies) => {
+                if !batch.ended.is_empty() {
+                    self.own_notices.lock().sent(&replies);
+                }
+                Ok(())
+            }
+            Err(error) => {
+                self.outbox.lock().put_back(batch);
+                Err(error)
+            }
         }
-        written.map(|_| ())
     }
 
     /// Deletes the replica's description of itself from the store, and tells the other replicas.

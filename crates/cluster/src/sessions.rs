@@ -15,6 +15,10 @@ use crate::session_outbox::SessionBatch;
 /// The time for which the end of a session stays in the store after the session would have expired.
 const LONGER: Duration = Duration::from_hours(1);
 
+/// Writes a value under each key. The first argument is the time in milliseconds after which they expire; the others are the values.
+const END: &str =
+    "for at,key in ipairs(KEYS) do redis.call('SET',key,ARGV[at+1],'PX',ARGV[1]) end return #KEYS";
+
 /// A session in the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SharedSession {
@@ -57,14 +61,34 @@ impl SharedRow {
 /// Returns the id of a session as text, for the names in the store.
 pub(crate) fn id(key: &SessionKey) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digits = key.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
+    let mut id = vec![0; 32];
+    for (digits, byte) in id.as_chunks_mut::<2>().0.iter_mut().zip(key) {
+        *digits = [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
+    }
+    String::from_utf8(id).unwrap_or_default()
+}
+
+/// Returns the value of a hexadecimal digit.
+fn digit(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        b'A'..=b'F' => Some(digit - b'A' + 10),
+        _ => None,
+    }
 }
 
 /// Reads an id; `None` for any other text.
 pub(crate) fn key(id: &str) -> Option<SessionKey> {
-    let fits = id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-    u128::from_str_radix(id, 16).ok().filter(|_| fits).map(u128::to_be_bytes)
+    let (digits, rest) = id.as_bytes().as_chunks::<2>();
+    let mut key = [0; 16];
+    if digits.len() != key.len() || !rest.is_empty() {
+        return None;
+    }
+    for (byte, [high, low]) in key.iter_mut().zip(digits) {
+        *byte = digit(*high)? << 4 | digit(*low)?;
+    }
+    Some(key)
 }
 
 impl SessionBatch {
@@ -76,28 +100,45 @@ impl SessionBatch {
         life: Duration,
     ) -> Vec<StoreCommand> {
         let mut commands = Vec::new();
+        let expires = life.as_millis().to_string();
         for (key, session) in &self.open {
             let name = keys.session(&id(key));
             let row = session.row().map(SharedRow::of);
             if let Some(sealed) = row.and_then(|row| values.write(&name, &row)) {
-                commands
-                    .push(StoreCommand::new("SET").arg(&name).arg(sealed).arg("PX").number(life.as_millis()));
+                commands.push(StoreCommand::new("SET").arg(&name).arg(sealed).arg("PX").arg(&expires));
             }
         }
         let ids: Vec<_> = self.ended.iter().map(id).collect();
-        for id in &ids {
-            let name = keys.ended(id);
-            if let Some(sealed) = values.write(&name, &true) {
-                let longer = life.saturating_add(LONGER).as_millis();
-                commands.push(StoreCommand::new("SET").arg(&name).arg(sealed).arg("PX").number(longer));
-                commands.push(StoreCommand::new("DEL").arg(keys.session(id)));
-            }
-        }
         if !ids.is_empty() {
+            commands.extend(end(keys, values, &ids, life.saturating_add(LONGER)));
             commands.extend(notices::send(keys, values, &Notice::SessionsEnded(ids)).into_iter().flatten());
         }
         commands
     }
+}
+
+/// Returns the commands that record the ends of sessions for the time `life`. There are two for all sessions, because commands and
+/// their replies would cost more than the ends.
+fn end(keys: &StoreKeys, values: &SealedValues, ids: &[String], life: Duration) -> [StoreCommand; 2] {
+    let sealed = ids.iter().filter_map(|id| {
+        let name = keys.ended(id);
+        // The JSON text of `true`.
+        values.write_bytes(&name, b"true").map(|sealed| (name, sealed))
+    });
+    let sealed: Vec<_> = sealed.collect();
+    let mut end = StoreCommand::new("EVAL").arg(END).number(sealed.len());
+    for (name, _) in &sealed {
+        end.add(name.as_bytes());
+    }
+    let mut end = end.number(life.as_millis());
+    for (_, sealed) in &sealed {
+        end.add(sealed);
+    }
+    let mut delete = StoreCommand::new("DEL");
+    for id in ids {
+        delete.add(keys.session(id).as_bytes());
+    }
+    [end, delete]
 }
 
 /// Returns the commands that look up a session.
@@ -184,7 +225,7 @@ mod tests {
     fn open_sessions_expire_and_ends_outlive_them() {
         let (keys, values) = cluster();
         let open = vec![(number(1), session("hi")), (number(2), Arc::new(Introduced(None)) as _)];
-        let batch = SessionBatch { open, ended: vec![number(3)] };
+        let batch = SessionBatch { open, ended: vec![number(3), number(4)] };
         let commands = batch.commands(&keys, &values, Duration::from_secs(10));
         let commands: Vec<_> = commands.iter().map(parts).collect();
         let named = |count: usize, family: &str| format!("test:{family}:{}", id(&number(count)));
@@ -192,13 +233,22 @@ mod tests {
             (commands[0][1].as_str(), &commands[0][3..]),
             (named(1, "session").as_str(), &["PX".to_owned(), "10000".to_owned()][..])
         );
-        assert_eq!(
-            (commands[1][1].as_str(), commands[1][4].as_str()),
-            (named(3, "ended").as_str(), "3610000")
-        );
-        assert_eq!(commands[2], ["DEL".to_owned(), named(3, "session")]);
+        let sealed = |number| {
+            let end = values.write(&named(number, "ended"), &true).unwrap();
+            String::from_utf8(end).unwrap()
+        };
+        let ended = [
+            "2".to_owned(),
+            named(3, "ended"),
+            named(4, "ended"),
+            "3610000".to_owned(),
+            sealed(3),
+            sealed(4),
+        ];
+        assert_eq!(commands[1][2..], ended);
+        assert_eq!(commands[2], ["DEL".to_owned(), named(3, "session"), named(4, "session")]);
         let order: Vec<_> = commands.iter().map(|command| command[0].as_str()).collect();
-        assert_eq!(order, ["SET", "SET", "DEL", "XADD", "PUBLISH"]);
+        assert_eq!(order, ["SET", "EVAL", "DEL", "XADD", "PUBLISH"]);
     }
 
     #[test]

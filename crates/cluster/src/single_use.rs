@@ -10,7 +10,12 @@ use crate::sealed::SealedValues;
 use crate::valkey::StoreError;
 
 /// Returns the command that writes a use, unless there is one; `None` if it cannot be sealed.
-fn claim(keys: &StoreKeys, values: &SealedValues, name: &str, life: Duration) -> Option<StoreCommand> {
+pub(crate) fn claim(
+    keys: &StoreKeys,
+    values: &SealedValues,
+    name: &str,
+    life: Duration,
+) -> Option<StoreCommand> {
     let key = keys.used(name);
     let sealed = values.write(&key, &now_ms())?;
     let life = life.max(Duration::from_secs(1)).as_millis();

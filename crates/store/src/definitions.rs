@@ -17,8 +17,11 @@ use crate::catalogues::ServerDigest;
 use crate::database::{Database, Purpose, counted, kept};
 use crate::vault::VaultKey;
 
+mod approvals;
+mod exchange;
 mod rows;
 
+pub use approvals::{ApprovedDefinition, ServerApprovals, ToolApproval};
 use rows::MOST_APPROVED;
 pub use rows::{
     ApprovalRefused, ApprovalRequest, FIRST_SIGHT, ListedDefinitions, NewDefinition, RecordedServer,
@@ -93,6 +96,7 @@ impl Definitions {
 
     fn of(mut file: Database, folder: &Path, fresh: &[u8; 32]) -> Result<Self, Error> {
         file.read(|file| file.execute_batch("PRAGMA foreign_keys = ON"))?;
+        file.read(|file| file.execute_batch(exchange::SHARED))?;
         let key = VaultKey::of(folder, fresh)?;
         check_key(&mut file, &key)?;
         Ok(Self { file, key })
@@ -140,8 +144,7 @@ impl Definitions {
     /// # Errors
     /// Fails if the file cannot be read.
     pub fn server(&self, digest: &ServerDigest) -> Result<Option<RecordedServer>, Error> {
-        let query = "SELECT server, name, audiences, incomplete FROM servers WHERE server = ?1";
-        self.file.read(|file| file.prepare_cached(query)?.query_row([digest], server).optional())
+        self.file.read(|file| recorded(file, digest))
     }
 
     /// The definitions of a server by tool, approved ones first. If `with_bodies` is true, the definitions themselves are read as
@@ -178,6 +181,7 @@ impl Definitions {
                            incomplete = max(incomplete, excluded.incomplete), seen_ms = excluded.seen_ms";
             let audiences = audiences.join(" ");
             file.execute(sql, params![server, now.name, audiences, now.incomplete, kept(now_ms)])?;
+            exchange::begin(file, server, now_ms)?;
             for one in &now.new {
                 insert(file, server, one, now_ms)?;
             }
@@ -217,6 +221,7 @@ impl Definitions {
                 let sql = "UPDATE definitions SET approved_ms = ?3, approved_by = ?4
                            WHERE server = ?1 AND tool = ?2 AND approved_ms IS NULL";
                 file.execute(sql, params![server, tool, kept(now_ms), request.by])?;
+                exchange::note_decision(file, (server, tool), (request.by, now_ms))?;
             }
             Ok(Ok(tools))
         })
@@ -343,6 +348,11 @@ fn stored(
         })
     };
     file.prepare_cached(&query)?.query_map([server], read)?.collect()
+}
+
+fn recorded(file: &Connection, digest: &ServerDigest) -> rusqlite::Result<Option<RecordedServer>> {
+    let query = "SELECT server, name, audiences, incomplete FROM servers WHERE server = ?1";
+    file.prepare_cached(query)?.query_row([digest], server).optional()
 }
 
 fn server(row: &Row<'_>) -> rusqlite::Result<RecordedServer> {

@@ -9,8 +9,18 @@ use super::quota::{Quota, QuotaOutcome};
 /// The part of a burst that one lease takes.
 const PART: u32 = 20;
 
-/// The smallest lease. For limits whose leases would be smaller, the store counts each request.
+/// The number of requests in a lease at least, if the leases of all processes then fit into the burst. The next lease is taken when a
+/// fifth is left, so each request to the store serves at least 20 requests.
+const FULL: u32 = 25;
+
+/// The smallest lease.
 const SMALLEST: u32 = 2;
+
+/// The smallest burst with leases. For limits with a smaller burst, the store counts each request.
+const SMALLEST_BURST: u32 = 40;
+
+/// The part of a lease that is left when the next one is taken.
+pub(super) const RENEWED: u32 = 5;
 
 /// The shortest and the longest time in which a lease can be used, in nanoseconds.
 const LIFE: (u64, u64) = (1_000_000_000, 600_000_000_000);
@@ -25,10 +35,10 @@ const TICK: u32 = 27;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LeaseTerms {
     pub(super) quota: Quota,
-    /// The number of requests in a lease; 0 if the store counts each request.
-    pub(super) size: u32,
-    /// The number of remaining requests at which the next lease is taken.
-    renew_at: u32,
+    /// The number of requests in a lease of one of few processes; 0 if the store counts each request.
+    full: u32,
+    /// The maximum number of processes with full leases.
+    few: u32,
     /// The time in which a lease can be used.
     life: u64,
     /// True if counted requests may be taken back, so that an exhausted limit can allow requests again at any time.
@@ -110,17 +120,28 @@ fn tick_of(tick: u64) -> u32 {
 
 impl LeaseTerms {
     pub(super) fn new(quota: Quota, is_returnable: bool) -> Self {
-        let size = quota.burst() / PART;
-        let size = if size < SMALLEST { 0 } else { size };
+        let burst = quota.burst();
+        let full = if burst < SMALLEST_BURST { 0 } else { (burst / PART).max(FULL) };
         let life = quota.interval().saturating_mul(quota.burst().into()).clamp(LIFE.0, LIFE.1);
         // What is taken back from a lease stays in the lease.
-        Self { quota, size, renew_at: size / 4, life, is_returnable: is_returnable && size == 0 }
+        Self { quota, full, few: burst / FULL, life, is_returnable: is_returnable && full == 0 }
     }
 
-    /// The maximum number of requests that a process has counted in advance.
-    #[cfg(test)]
-    pub(super) fn most(&self) -> u32 {
-        self.size + self.renew_at
+    /// Returns true if requests are counted against leases, and false if the store counts each of them.
+    pub(super) fn has_leases(&self) -> bool {
+        self.full > 0
+    }
+
+    /// The number of requests in a lease of one of several processes. If full leases of all processes do not fit into the burst, a
+    /// process could refuse requests although hardly any were used, so the leases together take at most half of the burst.
+    pub(super) fn size(&self, processes: u32) -> u32 {
+        if processes <= self.few.min(PART) || self.full == 0 {
+            return self.full;
+        }
+        if processes <= self.few {
+            return (self.quota.burst() / processes).max(FULL);
+        }
+        (self.quota.burst() / processes.saturating_mul(2)).clamp(SMALLEST, self.full)
     }
 
     /// The time after which a request can be allowed that the store has not counted.
@@ -132,14 +153,21 @@ impl LeaseTerms {
 
 impl LeaseCell {
     /// Takes requests from the lease.
-    pub(super) fn take(&self, terms: &LeaseTerms, count: u32, now: u64, next: NextLease) -> LeaseOutcome {
+    pub(super) fn take(
+        &self,
+        (terms, processes): (&LeaseTerms, u32),
+        count: u32,
+        now: u64,
+        next: NextLease,
+    ) -> LeaseOutcome {
+        let renew_at = terms.size(processes) / RENEWED;
         let mut packed = self.lease.load(Ordering::Acquire);
         loop {
             let lease = Lease::of(packed).at(now);
             let (paid, retry_at) = (self.paid.load(Ordering::Acquire), self.retry_at.load(Ordering::Acquire));
             let (after, outcome) = match lease.left.checked_sub(count) {
                 Some(left) => {
-                    let is_due = left <= terms.renew_at && !lease.is_asked && retry_at <= now;
+                    let is_due = left <= renew_at && !lease.is_asked && retry_at <= now;
                     let asks = is_due && next != NextLease::Never;
                     let after = Lease { left, is_asked: lease.is_asked || asks, ..lease };
                     (after, LeaseOutcome::Taken { left, paid, asks })
@@ -170,11 +198,12 @@ impl LeaseCell {
         });
     }
 
-    /// Takes over the store's answer to a request for a lease.
-    pub(super) fn leased(&self, terms: &LeaseTerms, answer: CountAnswer, now: u64) {
+    /// Takes over the store's answer to a request for a lease of `most` requests.
+    pub(super) fn leased(&self, terms: &LeaseTerms, most: u32, answer: CountAnswer, now: u64) {
         self.paid.store(now.saturating_add(answer.owed), Ordering::Release);
-        let is_scarce = answer.granted < terms.size;
-        let pause = terms.quota.interval().saturating_mul(terms.size.into()).min(LONGEST_PAUSE);
+        // If the lease was the last one, there is no need to ask for another.
+        let is_scarce = answer.granted < most || terms.wait(answer.owed, 1) > 0;
+        let pause = terms.quota.interval().saturating_mul(most.into()).min(LONGEST_PAUSE);
         let wait = terms.wait(answer.owed, 1).max(pause);
         self.retry_at.store(if is_scarce { now.saturating_add(wait) } else { 0 }, Ordering::Release);
         let until = tick_of(now.saturating_add(terms.life) >> TICK);

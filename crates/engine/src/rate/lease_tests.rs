@@ -158,7 +158,7 @@ fn a_lease_serves_many_calls_with_one_command() {
         assert!(verdict.allowed, "{number}");
         lowest = lowest.min(verdict.remaining);
     }
-    assert_eq!((store.commands, lowest), (21, 0), "a lease of 20, and one in vain");
+    assert_eq!((store.commands, lowest), (16, 0), "leases of 25, and none in vain");
     let refused = process.call(&mut store, &call("a"), SECOND);
     assert_eq!((refused.allowed, refused.remaining), (false, 0));
     assert!(refused.retry_after >= 150 * MS && refused.retry_after <= SECOND, "{refused:?}");
@@ -243,7 +243,7 @@ fn what_was_counted_before_and_during_an_outage_stays_counted() {
     }
     let (mut store, first) = (TestStore::default(), process.limiter.takes(&[call("a")]).remove(0));
     process.call(&mut store, &call("a"), SECOND);
-    assert_eq!(store.counts[&first.subject].0, 3 * 1_000_000_000, "only the lease is counted");
+    assert_eq!(store.counts[&first.subject].0, 25 * 1_000_000_000, "only the lease is counted");
 }
 
 /// Counts a caller that is about to authenticate; true if the caller may try.
@@ -332,7 +332,7 @@ fn the_number_of_counters_is_limited_and_idle_ones_make_room() {
     };
     assert_eq!(allowed(SECOND), 8);
     assert_eq!(process.limiter.len(), 8);
-    // A lease of five is paid back after five seconds, and can be used for a hundred.
+    // A lease of 25 is paid back after 25 seconds, and can be used for a hundred.
     assert_eq!(allowed(200 * SECOND), 8);
     process.limiter.sweep(400 * SECOND);
     assert_eq!(process.limiter.len(), 0);

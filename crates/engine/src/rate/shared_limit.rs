@@ -80,7 +80,9 @@ impl SharedLimit {
         processes: u32,
         now: u64,
     ) -> Result<(Verdict, Option<u64>), Verdict> {
-        if let LeaseOutcome::Taken { left, paid, .. } = cell.take(&self.terms, count, now, NextLease::Never) {
+        if let LeaseOutcome::Taken { left, paid, .. } =
+            cell.take((&self.terms, processes), count, now, NextLease::Never)
+        {
             return Ok((self.taken(left, paid, now), None));
         }
         if self.active.limit.without_store == WithoutStore::Refuse {

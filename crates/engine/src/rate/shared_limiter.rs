@@ -1,6 +1,7 @@
 //! Limits that several processes share through a store. Most requests are counted against the leases of this process; the caller of this
 //! module asks the store for leases, and for the counts of limits that are too small for leases. This module must not know the store.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use config::RateLimit;
@@ -23,6 +24,8 @@ pub struct SharedLimiter {
     table: LeaseTable,
     seed: u64,
     asks_for_tools: bool,
+    /// The last known number of processes that share the limits.
+    processes: AtomicU32,
 }
 
 impl SharedLimiter {
@@ -31,7 +34,16 @@ impl SharedLimiter {
     pub fn new(limits: &[RateLimit], cap: usize, seed: u64) -> Self {
         let rules = SharedLimit::enabled(limits);
         let asks_for_tools = rules.iter().any(|rule| rule.active.asks_for_tools());
-        Self { rules, table: LeaseTable::new(cap), seed, asks_for_tools }
+        Self { rules, table: LeaseTable::new(cap), seed, asks_for_tools, processes: AtomicU32::new(1) }
+    }
+
+    /// Changes the number of processes that share the limits. The leases of small limits depend on it.
+    pub fn shared_by(&self, processes: u32) {
+        self.processes.store(processes.max(1), Ordering::Relaxed);
+    }
+
+    fn processes(&self) -> u32 {
+        self.processes.load(Ordering::Relaxed)
     }
 
     /// Returns true if there are no limits.
@@ -83,7 +95,7 @@ impl SharedLimiter {
                 continue;
             }
             let key = rule.active.key(number, self.seed, &counted);
-            if rule.terms.size > 0 {
+            if rule.terms.has_leases() {
                 self.table.with(key, |cell| cell.give_back(1, now));
                 continue;
             }
@@ -118,13 +130,14 @@ impl SharedLimiter {
         mut asks: impl FnMut(CountRequest),
     ) -> Option<SharedStep> {
         let now = nanos(now);
+        let processes = self.processes();
         let (mut tightest, mut refused, mut waits, mut direct) = (None, None, None, Vec::new());
         for take in takes.iter_mut() {
             let rule = &self.rules[take.rule];
             // A lease serves single requests; the store counts more at once, and requests of limits that are too small for leases.
-            let is_direct = rule.terms.size == 0 || take.count > 1;
+            let is_direct = !rule.terms.has_leases() || take.count > 1;
             let next = if is_direct { NextLease::Never } else { NextLease::Needed };
-            let visit = |cell: &LeaseCell| cell.take(&rule.terms, take.count, now, next);
+            let visit = |cell: &LeaseCell| cell.take((&rule.terms, processes), take.count, now, next);
             match self.table.with_new(take.key, now, visit) {
                 None => tighten(&mut refused, rule.refusal(AGAIN, now, now)),
                 Some(LeaseOutcome::Taken { left, paid, asks: next }) => {
@@ -135,7 +148,7 @@ impl SharedLimiter {
                         asks(self.request(
                             (take.rule, take.key),
                             take.subject.clone(),
-                            (1, rule.terms.size),
+                            (1, rule.terms.size(processes)),
                             now,
                         ));
                     }
@@ -153,7 +166,7 @@ impl SharedLimiter {
                         asks(self.request(
                             (take.rule, take.key),
                             take.subject.clone(),
-                            (1, rule.terms.size),
+                            (1, rule.terms.size(processes)),
                             now,
                         ));
                     }
@@ -242,7 +255,7 @@ impl SharedLimiter {
         let Some(rule) = self.rules.get(request.rule) else { return };
         let now = nanos(now);
         self.table.with(request.key, |cell| match answer {
-            Some(answer) => cell.leased(&rule.terms, answer, now),
+            Some(answer) => cell.leased(&rule.terms, request.most, answer, now),
             None => cell.failed(),
         });
     }
@@ -265,16 +278,22 @@ impl SharedLimiter {
         now: u64,
         mut asks: impl FnMut(CountRequest),
     ) -> Result<Option<Verdict>, Vec<SharedTake>> {
+        let processes = self.processes();
         let (mut tightest, mut refused, mut taken, mut is_empty) = (None, None, 0, false);
         for (number, rule) in rules.clone() {
             let key = rule.active.key(number, self.seed, request);
-            let take = |cell: &LeaseCell| cell.take(&rule.terms, 1, now, NextLease::Ahead);
+            let take = |cell: &LeaseCell| cell.take((&rule.terms, processes), 1, now, NextLease::Ahead);
             match self.table.with(key, take).unwrap_or(LeaseOutcome::Empty { asks: false }) {
                 LeaseOutcome::Taken { left, paid, asks: next } => {
                     taken += 1;
                     tighten(&mut tightest, rule.taken(left, paid, now));
                     if next {
-                        asks(self.request((number, key), rule.subject(request), (1, rule.terms.size), now));
+                        asks(self.request(
+                            (number, key),
+                            rule.subject(request),
+                            (1, rule.terms.size(processes)),
+                            now,
+                        ));
                     }
                 }
                 outcome => {

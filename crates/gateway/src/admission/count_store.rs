@@ -116,6 +116,11 @@ impl CountStore {
     /// Returns the last known number of gateways, and counts a request that is decided without the store.
     pub(super) fn gateways_alone(&self) -> u32 {
         self.alone.fetch_add(1, Relaxed);
+        self.gateways()
+    }
+
+    /// Returns the last known number of gateways.
+    pub(super) fn gateways(&self) -> u32 {
         self.cluster.get().map_or(1, |cluster| cluster.last_replica_count())
     }
 

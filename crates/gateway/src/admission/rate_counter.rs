@@ -118,6 +118,7 @@ impl SharedCounter {
         if takes.is_empty() {
             return None;
         }
+        self.limiter.shared_by(self.store.gateways());
         let deadline = tokio::time::Instant::now() + WAIT;
         let mut waiting = None;
         while self.store.is_usable() && tokio::time::Instant::now() < deadline {

@@ -5,9 +5,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cluster::Cluster;
+use cluster::{Cluster, StoreError};
 use engine::Fault;
-use engine::exchange::{ParkedElsewhere, ResumableRequest, no_longer_open};
+use engine::exchange::{ParkedElsewhere, ResumableRequest, Ticket, no_longer_open};
 use proto::json::quote;
 use proto::rpc::code;
 use tokio::time::timeout;
@@ -75,13 +75,22 @@ async fn take_over(
     let adopted = adopted::adopt(server, context.egress.client(), &orphan.position);
     let adopted = timeout(RESUMED, adopted).await.unwrap_or(Err(LinkError::Late(RESUMED.as_secs())));
     let taken = adopted.map_err(|why| lost(server.name(), Some(&server.describe(&why))))?;
-    let name = format!("parked/{:016x}-{:016x}-{}", call.process, call.ticket.key, call.ticket.round);
-    let life = context.egress.snapshot().limits.request_state_lifetime;
-    match cluster.use_once(&name, life).await {
+    match claim(context, cluster, call.process, call.ticket).await {
         Ok(true) => Ok(taken),
         Ok(false) => Err(no_longer_open()),
         Err(error) => Err(undecided(&error.to_string())),
     }
+}
+
+/// Records that this gateway decides what happens to a call of the process with this number; returns false if another one does.
+async fn claim(
+    context: &CallContext,
+    cluster: &Cluster,
+    process: u64,
+    ticket: Ticket,
+) -> Result<bool, StoreError> {
+    let name = format!("parked/{process:016x}-{:016x}-{}", ticket.key, ticket.round);
+    cluster.use_once(&name, context.egress.snapshot().limits.request_state_lifetime).await
 }
 
 /// Returns the fault for a call that nobody can continue.
@@ -121,6 +130,17 @@ impl Call {
         {
             http.leave();
             self.over = true;
+        }
+    }
+
+    /// Ends a call whose client has not come back. If this gateway stood still, another one may have continued the call, and a
+    /// cancellation would end it there: so the call is cancelled at its server only if this gateway is the first to decide about it.
+    pub(super) async fn expire(self: Box<Self>, ticket: Ticket) {
+        let Some(cluster) = elsewhere::members(&self.context).filter(|_| self.exchange.is_resumable()) else {
+            return;
+        };
+        if !matches!(claim(&self.context, cluster, cluster.id(), ticket).await, Ok(true)) {
+            self.leave();
         }
     }
 

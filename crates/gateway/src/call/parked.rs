@@ -117,7 +117,7 @@ impl Parked {
         };
         self.waiting.lock().insert(ticket, parked);
         let dormant = call.sleep(DormantWork::Call);
-        transport::task::spawn(wait(call, asked_for, dormant));
+        transport::task::spawn(wait((ticket, call), asked_for, dormant));
         Ok(())
     }
 
@@ -210,7 +210,7 @@ impl Parked {
 /// Holds a call until it is taken or given up, or until its link is needed for another call. Dropping a call cancels
 /// it at its upstream.
 async fn wait(
-    mut call: Box<Call>,
+    (ticket, mut call): (Ticket, Box<Call>),
     mut wanted: oneshot::Receiver<oneshot::Sender<Box<Call>>>,
     dormant: Option<Dormant>,
 ) {
@@ -229,7 +229,7 @@ async fn wait(
                 %server,
                 "abandoned a call that was waiting for its client, because another call needs the connection that it held"
             );
-            return;
+            return call.expire(ticket).await;
         }
         never = call.attend() => match never {},
     };
@@ -237,5 +237,7 @@ async fn wait(
     if let Ok(taker) = taker {
         // The client that came back may be gone again.
         let _ = taker.send(call);
+    } else {
+        call.expire(ticket).await;
     }
 }

@@ -9,6 +9,7 @@ use upstream::per_caller::PerCaller;
 
 use crate::changes::Refusal;
 use crate::definitions::Review;
+use crate::management::shared_definitions;
 use crate::process::Shard;
 use crate::process::kept_definitions::KeptDefinitions;
 
@@ -76,6 +77,7 @@ pub async fn stored(shard: &Shard, server: &str) -> Result<(Vec<StoredDefinition
 pub async fn approve(shard: &Arc<Shard>, server: &str, approval: Approval) -> Result<Vec<String>, Refusal> {
     let (one, store) = recorded(shard, server)?;
     let Some(digest) = one.common.server.definitions.digest() else { return Err(not_recorded(server)) };
+    shared_definitions::before_approval(shard, &one).await?;
     let made = transport::task::spawn_blocking(move || {
         let Approval { tools, revision, by } = &approval;
         let request = ApprovalRequest { tools: tools.as_deref(), revision: revision.as_deref(), by };
@@ -93,6 +95,7 @@ pub async fn approve(shard: &Arc<Shard>, server: &str, approval: Approval) -> Re
     })?;
     tracing::info!(%server, "definitions of tools were approved: {}", named(&tools));
     follow(shard, &one).await;
+    shared_definitions::after_approval(shard, &one).await;
     Ok(tools)
 }
 
@@ -124,7 +127,8 @@ pub fn named(tools: &[String]) -> String {
     names.join(", ")
 }
 
-async fn follow(shard: &Arc<Shard>, one: &Arc<PerCaller>) {
+/// Applies what the file has for a server now.
+pub(super) async fn follow(shard: &Arc<Shard>, one: &Arc<PerCaller>) {
     let record = one.common.server.definitions.clone();
     let was_outdated = record.is_outdated();
     match transport::task::spawn_blocking(move || record.reload()).await {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`edit`] | a manager's change, passed to the task that applies it |
 //! | [`definitions`] | reviews and approvals of tools' definitions |
+//! | [`shared_definitions`] | approvals that the gateways of a cluster share |
 //! | [`changes_file`] | the file of stored changes |
 //! | [`restart`] | restarts of servers |
 //! | [`admin_link`] | one-time links to the operators' pages |
@@ -19,3 +20,4 @@ pub mod edit;
 pub mod logins;
 pub mod operator;
 pub mod restart;
+pub(crate) mod shared_definitions;

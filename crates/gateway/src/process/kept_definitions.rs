@@ -13,9 +13,11 @@ use engine::snapshot::UpstreamSpec;
 use parking_lot::{Condvar, Mutex};
 use store::catalogues::ServerDigest;
 use store::definitions::{
-    ApprovalRefused, ApprovalRequest, Definitions, ListedDefinitions, StoredDefinition,
+    ApprovalRefused, ApprovalRequest, Definitions, ListedDefinitions, ServerApprovals, StoredDefinition,
 };
 use upstream::definitions::{DefinitionStore, StoredRecord};
+
+use super::definition_news::DefinitionNews;
 
 /// The time between two attempts to write to a file that cannot be written.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -25,6 +27,7 @@ struct RecordFile {
     file: Mutex<OpenRecord>,
     waiting: Mutex<UnwrittenLists>,
     changed: Condvar,
+    news: DefinitionNews,
 }
 
 struct OpenRecord {
@@ -82,13 +85,19 @@ impl KeptDefinitions {
         let file = Definitions::open(folder, &fresh).map_err(described)?;
         let version = file.version().map_err(described)?;
         let (file, waiting) = (Mutex::new(OpenRecord { file, version }), Mutex::default());
-        let state = Arc::new(RecordFile { file, waiting, changed: Condvar::new() });
+        let state =
+            Arc::new(RecordFile { file, waiting, changed: Condvar::new(), news: DefinitionNews::default() });
         let written = state.clone();
         let writer =
             std::thread::Builder::new().name("definitions".to_owned()).spawn(move || written.write());
         let writer =
             writer.map_err(|e| format!("the thread that writes the record cannot be started: {e}"))?;
         Ok(Arc::new(Self { state, writer: Mutex::new(Some(writer)) }))
+    }
+
+    /// Returns the servers whose definitions may differ from those of the other gateways of the cluster.
+    pub(crate) fn news(&self) -> &DefinitionNews {
+        &self.state.news
     }
 
     /// Returns true if another process has changed the file since the last call. This blocks.
@@ -129,7 +138,34 @@ impl KeptDefinitions {
     ) -> Result<Result<Vec<String>, ApprovalRefused>, store::Error> {
         let mut open = self.state.file.lock();
         self.state.flush(&mut open.file)?;
-        open.file.approve(server, request, now_ms())
+        let approved = open.file.approve(server, request, now_ms())?;
+        self.state.news.all();
+        Ok(approved)
+    }
+
+    /// Returns the decisions about the tools of a server; `None` if there are none yet. This blocks.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read or written.
+    pub(crate) fn approvals(&self, server: &ServerDigest) -> Result<Option<ServerApprovals>, store::Error> {
+        let mut open = self.state.file.lock();
+        self.state.flush(&mut open.file)?;
+        open.file.approvals(server)
+    }
+
+    /// Merges decisions of other gateways about the tools of a server with this name. Returns the decisions that apply now, and true if
+    /// they differ from those before; `None` if the file has no room for the server. This blocks.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be written.
+    pub(crate) fn merge(
+        &self,
+        server: &ServerDigest,
+        (name, theirs): (&str, ServerApprovals),
+    ) -> Result<Option<(ServerApprovals, bool)>, store::Error> {
+        let mut open = self.state.file.lock();
+        self.state.flush(&mut open.file)?;
+        open.file.merge_approvals(server, (name, theirs), now_ms())
     }
 
     /// Writes all lists that are still waiting, and ends the writing thread. Later lists are not stored.
@@ -180,6 +216,9 @@ impl RecordFile {
     /// Writes the waiting lists. Lists that cannot be written remain in the queue.
     fn flush(&self, file: &mut Definitions) -> Result<(), store::Error> {
         let rows = std::mem::take(&mut self.waiting.lock().rows);
+        if !rows.is_empty() {
+            self.news.all();
+        }
         let mut outcome = Ok(());
         for (server, listed) in rows {
             if outcome.is_ok() {

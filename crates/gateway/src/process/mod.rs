@@ -6,6 +6,7 @@
 //! | [`gateway`] | the gateway under one configuration |
 //! | [`key_ring`] | the keys that seal the data that clients carry |
 //! | [`kept_catalogues`] | servers' catalogues, stored for the next start |
+//! | `definition_news` | the servers whose definitions differ from those of the other gateways |
 //! | [`kept_definitions`] | the record of servers' tool definitions |
 //! | [`kept_sessions`] | sessions, stored for the next start |
 //! | [`serving`] | the addresses at which the process listens |
@@ -13,6 +14,7 @@
 //! | [`state`] | the process's state, independent of the configuration |
 //! | [`threads`] | each thread's handle to the current gateway |
 
+pub(crate) mod definition_news;
 pub(crate) mod gateway;
 pub(crate) mod kept_catalogues;
 pub(crate) mod kept_definitions;

@@ -14,7 +14,7 @@ use store::keys::{KeyRecord, Keys};
 use store::sessions::SessionKey;
 use transport::net::BoxError;
 
-use super::shared_consents::{GatewayConsents, GatewaySignIns, StoredConsents};
+use super::shared_consents::{GatewayConsents, GatewayDefinitions, GatewaySignIns, StoredConsents};
 use crate::management::logins::attempted_elsewhere;
 use crate::process::{Gateway, Thread};
 
@@ -38,7 +38,9 @@ pub(super) async fn join(thread: &Arc<Thread>) -> Result<(), BoxError> {
     let consents = Arc::new(GatewayConsents(thread.clone()));
     let watch = consents.clone();
     let sign_ins = Arc::new(GatewaySignIns(thread.clone()));
-    let members = ClusterMembers { sessions, keys, operators, consents, sign_ins: sign_ins.clone() };
+    let definitions = Arc::new(GatewayDefinitions(thread.clone()));
+    let members =
+        ClusterMembers { sessions, keys, operators, definitions, consents, sign_ins: sign_ins.clone() };
     let cluster = Cluster::join(&settings, gateway.process.key_ring.seal.clone(), members);
     cluster
         .first_contact(FIRST_CONTACT)

@@ -1,4 +1,4 @@
-//! Connects the consents of users, and the sign-ins of people, with the store of the cluster. This module must not know how
+//! Connects the consents of users, the sign-ins of people, and the approved definitions of tools with the store of the cluster. This module must not know how
 //! tokens are obtained.
 
 use std::sync::Arc;
@@ -114,5 +114,22 @@ impl ChangeWatch for GatewaySignIns {
 
     fn joined(&self) {
         self.follow(None);
+    }
+}
+
+/// The approved definitions of this gateway.
+pub(super) struct GatewayDefinitions(pub(super) Arc<Thread>);
+
+impl ChangeWatch for GatewayDefinitions {
+    fn changed(&self, names: &[String]) {
+        if let Some(record) = self.0.now().gateway.process.definitions.get() {
+            record.news().announced(names);
+        }
+    }
+
+    fn joined(&self) {
+        if let Some(record) = self.0.now().gateway.process.definitions.get() {
+            record.news().joined();
+        }
     }
 }

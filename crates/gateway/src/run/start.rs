@@ -25,7 +25,7 @@ use crate::front::http::Service;
 use crate::front::http::operators::OperatorEndpoints;
 use crate::front::http::peer_service::PeerService;
 use crate::front::stdio as front_stdio;
-use crate::management::admin_link;
+use crate::management::{admin_link, shared_definitions};
 use crate::process::key_ring::KeyRing;
 use crate::process::serving::{NextAddresses, Serving, ServingSocket};
 use crate::process::{ExternalParts, Gateway, Thread};
@@ -314,6 +314,7 @@ async fn begin(service: &Service, stop: &Stop, sources: Sources) -> Result<(), B
     let thread = service.thread();
     cluster::join(thread).await.inspect_err(|_| stop.stop())?;
     first_comparison(thread, &sources).await;
+    shared_definitions::first_comparison(&thread.now()).await;
     look_after(thread, stop.clone(), sources);
     control::serve(thread.now().gateway.clone(), service.of_control());
     Ok(())

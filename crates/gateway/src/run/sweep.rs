@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::management::definitions;
+use crate::management::{definitions, shared_definitions};
 use crate::process::state::ProcessState;
 use crate::process::{Shard, Thread};
 use crate::reload::per_caller;
@@ -121,20 +121,32 @@ pub(super) fn watch_keys(process: &ProcessState) {
 }
 
 /// Applies approvals of definitions by another process, for example by the command line, until the gateway stops. Approvals
-/// that cannot be read are tried again every second.
+/// that cannot be read are tried again every second. Also compares the approvals with those of the other gateways.
 pub(super) fn watch_definitions(thread: Arc<Thread>) {
     transport::task::spawn(async move {
         let stop = thread.now().gateway.process.stop.clone();
         loop {
+            let record = thread.now().gateway.process.definitions.get().cloned();
+            let news = async {
+                match &record {
+                    Some(record) => record.news().arrival().await,
+                    None => std::future::pending().await,
+                }
+            };
             tokio::select! {
                 () = tokio::time::sleep(Duration::from_secs(1)) => {}
+                () = news => {}
                 () = stop.stopped() => return,
             }
-            let shard = thread.now();
-            let Some(record) = shard.gateway.process.definitions.get().cloned() else { continue };
+            let (shard, Some(record)) = (thread.now(), record) else { continue };
             // The file may be on a slow medium.
-            let has_changed = transport::task::spawn_blocking(move || record.look()).await.unwrap_or(false);
+            let looked = record.clone();
+            let has_changed = transport::task::spawn_blocking(move || looked.look()).await.unwrap_or(false);
             definitions::follow_file(&shard, has_changed).await;
+            if has_changed {
+                record.news().all();
+            }
+            shared_definitions::compare_due(&shard).await;
         }
     });
 }

@@ -1,6 +1,7 @@
 //! Seals states that pass through clients, under the keys of a ring that may be replaced at any time. This module must
 //! not know where the ring comes from.
 
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
@@ -17,6 +18,31 @@ pub(crate) struct NoRandomness;
 /// for tens of milliseconds, most of the startup time.
 pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), NoRandomness> {
     getrandom::fill(bytes).map_err(|_| NoRandomness)
+}
+
+type Nonce = [u8; 12];
+
+/// Random nonces that no text has been sealed with. Nonces are no secrets, so they can wait in memory: asking the operating system
+/// for each of them would take as long as a part of the sealing itself.
+struct NonceBatch {
+    nonces: [Nonce; 64],
+    left: usize,
+}
+
+thread_local! {
+    static NONCES: RefCell<NonceBatch> = const { RefCell::new(NonceBatch { nonces: [[0; 12]; 64], left: 0 }) };
+}
+
+impl NonceBatch {
+    /// Takes a nonce; each is used once.
+    fn next(&mut self) -> Result<Nonce, NoRandomness> {
+        if self.left == 0 {
+            fill(self.nonces.as_flattened_mut())?;
+            self.left = self.nonces.len();
+        }
+        self.left -= 1;
+        Ok(self.nonces[self.left])
+    }
 }
 
 /// The maximum length of a text that can be a session's id, in bytes.
@@ -95,9 +121,8 @@ impl Seal {
         self.keys.load().sessions.open(&bytes, b"")
     }
 
-    fn nonce(&self) -> Result<[u8; 12], NoRandomness> {
-        let mut nonce = [0; 12];
-        fill(&mut nonce)?;
+    fn nonce(&self) -> Result<Nonce, NoRandomness> {
+        let nonce = NONCES.with_borrow_mut(NonceBatch::next)?;
         self.seals.fetch_add(1, Ordering::Relaxed);
         Ok(nonce)
     }
@@ -238,6 +263,19 @@ pub(crate) mod tests {
         seal.take(&ring, 10_000_000);
         assert_eq!(seal.open(&before, b"me"), None);
         assert!(seal.open(&after, b"me").is_some() && seal.open(&name, b"me").is_some());
+    }
+
+    #[test]
+    fn no_nonce_is_used_twice() {
+        let seal = random();
+        let nonces = || (0..1000).map(|_| seal.nonce().unwrap()).collect::<Vec<_>>();
+        let all: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(nonces)).collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+        });
+        let distinct: std::collections::HashSet<_> = all.iter().collect();
+        assert_eq!((distinct.len(), all.len()), (4000, 4000));
+        assert!(!distinct.contains(&[0; 12]));
     }
 
     #[test]

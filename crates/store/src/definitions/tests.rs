@@ -1,5 +1,7 @@
 //! Tests of the file of definitions.
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::database::tests::Folder;
 
@@ -195,4 +197,134 @@ fn a_tool_has_no_more_approved_definitions_than_the_maximum() {
     assert_eq!(approve(&mut file, None, None), Err(ApprovalRefused::TooMany("a".to_owned())));
     let approved = all(&file, &server).into_iter().filter(|(.., is_approved)| *is_approved).count();
     assert_eq!(approved, MOST_APPROVED);
+}
+
+fn decision(tool: &str, at_ms: u64, by: &str, numbers: &[u8]) -> ToolApproval {
+    let definitions = numbers.iter().map(|number| ApprovedDefinition {
+        fingerprint: hex(&[*number; 32]),
+        body: Some(char::from(b'0' + number).to_string()),
+    });
+    ToolApproval { tool: tool.to_owned(), at_ms, by: by.to_owned(), definitions: definitions.collect() }
+}
+
+#[test]
+fn approvals_reach_another_file_with_their_texts() {
+    let (folder, elsewhere) = (Folder::new(), Folder::new());
+    let (mut file, server) = open(&folder);
+    file.record(&server, &listing(&[("a", 1, true), ("b", 1, true), ("c", 1, true)]), 5).unwrap();
+    file.record(&server, &listing(&[("a", 2, false), ("c", 1, false)]), 6).unwrap();
+    approve(&mut file, None, None).unwrap();
+    let own = file.approvals(&server).unwrap().unwrap();
+    let decisions =
+        [decision("a", 9, "ann", &[2]), decision("b", 9, "ann", &[]), decision("c", 5, FIRST_SIGHT, &[1])];
+    assert_eq!(
+        (own.since_ms, own.incomplete, &own.audiences[..], &own.tools[..]),
+        (5, 2, &[0, 5][..], &decisions[..])
+    );
+    // Another gateway has a key of its own, and has seen other definitions at its own first sight.
+    let mut other = Definitions::open(elsewhere.path(), &[2; 32]).unwrap();
+    let there = other.digest(SERVER);
+    assert_eq!(other.approvals(&there).unwrap(), None);
+    other.record(&there, &listing(&[("a", 3, true), ("b", 3, true), ("d", 1, true)]), 7).unwrap();
+    let merged = other.approvals(&there).unwrap().unwrap().merge(own.clone());
+    assert_eq!(merged, own, "a younger first sight does not count");
+    assert_eq!(
+        other.merge_approvals(&there, ("files", own.clone()), 8).unwrap(),
+        Some((merged.clone(), true))
+    );
+    assert_eq!(other.merge_approvals(&there, ("files", own.clone()), 8).unwrap(), Some((merged, false)));
+    assert_eq!(other.approvals(&there).unwrap(), Some(own.clone()));
+    let expected = [
+        row("a", 2, false, true),
+        row("a", 3, true, false),
+        row("b", 3, true, false),
+        row("c", 1, false, true),
+        row("d", 1, true, false),
+    ];
+    assert_eq!(all(&other, &there), expected);
+    assert_eq!(other.of_server(&there, true).unwrap()[0].body, b"2");
+    // A decision here reaches the first file.
+    let everything = ApprovalRequest { tools: None, revision: None, by: "ben" };
+    other.approve(&there, everything, 11).unwrap().unwrap();
+    let theirs = other.approvals(&there).unwrap().unwrap();
+    assert!(file.merge_approvals(&server, ("files", theirs), 12).unwrap().unwrap().1);
+    assert_eq!(file.approvals(&server).unwrap(), other.approvals(&there).unwrap());
+    assert_eq!(all(&file, &server)[0], row("a", 3, false, true));
+}
+
+#[test]
+fn a_file_of_the_version_before_gets_the_tables_of_exchanges() {
+    let folder = Folder::new();
+    let (mut file, server) = open(&folder);
+    file.record(&server, &listing(&[("a", 1, true)]), 5).unwrap();
+    file.file.write(|file| file.execute_batch("DROP TABLE beginnings; DROP TABLE removed")).unwrap();
+    drop(file);
+    let (file, server) = open(&folder);
+    assert_eq!(file.approvals(&server).unwrap().unwrap().since_ms, 5);
+    assert_eq!(file.file.number("PRAGMA user_version").unwrap(), 2, "the version before can open the file");
+}
+
+#[test]
+fn only_the_newest_removals_and_no_huge_bodies_are_exchanged() {
+    let removed = |number: u64| decision(&format!("t{number:04}"), number, "ann", &[]);
+    let many = ServerApprovals { tools: (0..1010).map(removed).collect(), ..ServerApprovals::default() };
+    let kept = many.merge(ServerApprovals::default());
+    assert_eq!((kept.tools.len(), kept.tools[0].at_ms), (1000, 10));
+    let mut large =
+        ServerApprovals { tools: vec![decision("a", 1, "ann", &[1, 2])], ..ServerApprovals::default() };
+    large.limit_bodies(2);
+    assert!(large.tools[0].definitions.iter().all(|one| one.body.is_some()));
+    let whole = large.clone();
+    large.limit_bodies(1);
+    assert!(large.tools[0].definitions.iter().all(|one| one.body.is_none()));
+    assert!(large.decides_like(&whole) && large.clone().merge(whole.clone()) == whole);
+}
+
+fn any_approvals() -> impl Strategy<Value = ServerApprovals> {
+    let tool = ("[abc]", 0..4_u64, 0..3_usize, prop::collection::btree_set(1..4_u8, 0..3));
+    let tools = prop::collection::vec(tool, 0..5);
+    (0..3_u64, prop::collection::btree_set(0..3_u32, 0..3), 0..3_u32, tools).prop_map(
+        |(since_ms, audiences, incomplete, tools)| {
+            let decisions = tools.into_iter().map(|(tool, at_ms, by, numbers)| {
+                let by = [FIRST_SIGHT, "ann", "ben"][if numbers.is_empty() { 1 } else { by }];
+                decision(&tool, at_ms, by, &numbers.into_iter().collect::<Vec<_>>())
+            });
+            let audiences = audiences.into_iter().collect();
+            let one = ServerApprovals { since_ms, audiences, incomplete, tools: decisions.collect() };
+            // A record has one decision for each tool.
+            one.merge(ServerApprovals { since_ms, ..ServerApprovals::default() })
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn all_files_agree_in_whatever_order_they_learn_of_each_other(
+        a in any_approvals(), b in any_approvals(), c in any_approvals(),
+    ) {
+        let merged = a.clone().merge(b.clone()).merge(c.clone());
+        prop_assert_eq!(&merged, &c.clone().merge(b.clone()).merge(a.clone()));
+        prop_assert_eq!(&merged, &a.clone().merge(b.clone().merge(c.clone())));
+        prop_assert_eq!(&merged, &merged.clone().merge(a.clone()));
+        for tool in a.tools.iter().chain(&b.tools).chain(&c.tools).filter(|one| one.by != FIRST_SIGHT) {
+            let decided = merged.tools.iter().find(|one| one.tool == tool.tool).unwrap();
+            prop_assert!(decided.by != FIRST_SIGHT && decided.at_ms >= tool.at_ms, "no decision is lost");
+        }
+    }
+}
+
+proptest! {
+    // Each case creates a file.
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn a_file_has_the_decisions_that_it_was_given(a in any_approvals(), b in any_approvals()) {
+        let folder = Folder::new();
+        let (mut file, server) = open(&folder);
+        for (approvals, expected) in [(a.clone(), a.clone()), (b.clone(), a.merge(b))] {
+            let merged = file.merge_approvals(&server, ("files", approvals), 1).unwrap();
+            prop_assert_eq!(merged.map(|(merged, _)| merged), Some(expected.clone()));
+            prop_assert_eq!(file.approvals(&server).unwrap(), Some(expected));
+        }
+    }
 }

@@ -19,7 +19,7 @@ use store::definitions::NewDefinition;
 
 use super::note::note;
 use super::state::RecordState;
-use super::store::{DefinitionStore, OpenedRecord, identity};
+use super::store::{DefinitionStore, OpenedRecord, identity, shared_name};
 
 /// A list of one catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -92,7 +92,8 @@ impl DefinitionRecord {
                 begin a new record");
             return Ok(());
         }
-        if self.opened.set((store.clone(), digest)).is_ok() {
+        let opened = OpenedRecord { store: store.clone(), digest, shared_name: shared_name(&identity) };
+        if self.opened.set(opened).is_ok() {
             // The first list is always stored, so `stored` stays empty until then.
             self.state.lock().pins = stored.pins;
         }
@@ -101,7 +102,12 @@ impl DefinitionRecord {
 
     /// Returns the digest under which the record is stored; `None` if definitions are not recorded.
     pub fn digest(&self) -> Option<ServerDigest> {
-        self.opened.get().map(|(_, digest)| *digest)
+        self.opened.get().map(|opened| opened.digest)
+    }
+
+    /// Returns the name under which gateways share the record; `None` if definitions are not recorded.
+    pub fn shared_name(&self) -> Option<&str> {
+        self.opened.get().map(|opened| opened.shared_name.as_str())
     }
 
     /// Returns the policy for tools that are not approved.
@@ -138,7 +144,7 @@ impl DefinitionRecord {
     }
 
     fn read_again(&self) -> Result<bool, String> {
-        let Some((store, digest)) = self.opened.get() else { return Ok(false) };
+        let Some(OpenedRecord { store, digest, .. }) = self.opened.get() else { return Ok(false) };
         loop {
             let before = self.state.lock().taken;
             let stored = store.load(digest)?;
@@ -190,7 +196,7 @@ impl DefinitionRecord {
         let seen = state.insert(source, seen);
         let listed = state.listed();
         state.pins.forget_unlisted(|tool, one| listed.contains(&(tool.clone(), one)));
-        if let Some((store, digest)) = opened {
+        if let Some(OpenedRecord { store, digest, .. }) = opened {
             let all = seen.iter().zip(known).zip(tools.iter().zip(bodies));
             let new = all
                 .filter(|((one, is_known), _)| !is_known || !state.is_stored(one))

@@ -2,8 +2,10 @@
 //! files.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
+use aws_lc_rs::digest;
 use config::{Link, Text};
 use engine::pinning::{Fingerprint, Pins};
 use engine::snapshot::UpstreamSpec;
@@ -68,5 +70,21 @@ pub(super) fn identity(spec: &UpstreamSpec) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// A store with the digest under which a server's record is kept.
-pub(super) type OpenedRecord = (Arc<dyn DefinitionStore>, ServerDigest);
+/// An open record.
+pub(super) struct OpenedRecord {
+    pub(super) store: Arc<dyn DefinitionStore>,
+    /// The digest under which the record is kept.
+    pub(super) digest: ServerDigest,
+    /// The name of the server that is the same at all gateways.
+    pub(super) shared_name: String,
+}
+
+/// Returns the name under which gateways share the record of a server; it reveals nothing.
+pub(super) fn shared_name(identity: &[u8]) -> String {
+    let digest = digest::digest(&digest::SHA256, identity);
+    digest.as_ref()[..16].iter().fold(String::with_capacity(32), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -34,6 +34,8 @@ struct Book {
     /// The refresh tokens; true for one that was used.
     refresh: BTreeMap<String, bool>,
     renewed: u32,
+    /// The number of requests for tokens that are being answered.
+    busy: u32,
     /// The number of refresh tokens that were used a second time.
     reused: u32,
 }
@@ -51,6 +53,13 @@ impl LockedServer {
     pub(super) fn counts(&self) -> (u32, u32) {
         let book = locked(&self.book);
         (book.renewed, book.reused)
+    }
+}
+
+impl LockedServer {
+    /// True if no tokens are being issued.
+    pub(super) fn is_idle(&self) -> bool {
+        locked(&self.book).busy == 0
     }
 }
 
@@ -81,7 +90,12 @@ fn answer(asked: &Asked, base: &str, book: &Mutex<Book>) -> Said {
             let issuer = base.replace(':', "%3A").replace('/', "%2F");
             (303, format!("Location: {to}?code={code}&state={state}&iss={issuer}\r\n"), String::new())
         }
-        "/token" => token(&asked.body, book),
+        "/token" => {
+            locked(book).busy += 1;
+            let issued = token(&asked.body, book);
+            locked(book).busy -= 1;
+            issued
+        }
         _ => (404, String::new(), String::new()),
     }
 }

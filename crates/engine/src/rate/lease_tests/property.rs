@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use proptest::prelude::*;
 
 use super::*;
-use crate::rate::lease_cell::LeaseTerms;
+use crate::rate::lease_cell::{LeaseTerms, RENEWED};
 
 /// Something that happens in a cluster.
 #[derive(Debug, Clone)]
@@ -36,8 +36,8 @@ proptest! {
         interval_ms in 1_u64..200,
     ) {
         let limits = [limit(1, interval_ms_of(interval_ms), burst)];
-        let most = LeaseTerms::new(Quota::new(1, interval_ms_of(interval_ms), burst), false).most();
-        let processes = [1, 2, 3].map(|seed| Process::new(&limits, seed));
+        let processes = three(&limits);
+        let most = in_advance(burst);
         let (mut store, mut now) = (TestStore::default(), 1000 * SECOND);
         let mut waiting: VecDeque<(usize, CountRequest)> = VecDeque::new();
         let mut arriving: Vec<(Duration, usize, CountRequest, Option<CountAnswer>)> = Vec::new();
@@ -68,6 +68,77 @@ proptest! {
                 let refilled = to.saturating_sub(*from).as_nanos() / u128::from(interval_ms * 1_000_000);
                 let bound = u128::from(burst) + refilled + 3 * u128::from(most);
                 prop_assert!((last - first + 1) as u128 <= bound, "{} of {bound} from {from:?} to {to:?}", last - first + 1);
+            }
+        }
+    }
+}
+
+/// Three processes that know of each other.
+fn three(limits: &[RateLimit]) -> [Process; 3] {
+    [1, 2, 3].map(|seed| {
+        let process = Process::new(limits, seed);
+        process.limiter.shared_by(3);
+        process
+    })
+}
+
+/// The number of requests in a lease of one of three processes.
+fn size(burst: u32) -> u32 {
+    LeaseTerms::new(Quota::new(1, SECOND, burst), false).size(3)
+}
+
+/// The maximum number of requests that each of three processes has counted in advance.
+fn in_advance(burst: u32) -> u32 {
+    size(burst) + size(burst) / RENEWED
+}
+
+#[test]
+fn leases_are_as_large_as_the_documentation_says() {
+    let sizes = |burst: u32| {
+        let terms = LeaseTerms::new(Quota::new(1, SECOND, burst), false);
+        [1, 2, 3, 4, 100].map(|processes| terms.size(processes))
+    };
+    assert_eq!(sizes(39), [0; 5]);
+    assert_eq!(sizes(40), [25, 10, 6, 5, 2]);
+    assert_eq!(sizes(75), [25, 25, 25, 9, 2]);
+    assert_eq!(sizes(100), [25, 25, 25, 25, 2]);
+    assert_eq!(sizes(500), [25, 25, 25, 25, 2]);
+    assert_eq!(sizes(1000), [50, 50, 50, 50, 5]);
+    for burst in 40..3000 {
+        for processes in 1..200 {
+            let size = LeaseTerms::new(Quota::new(1, SECOND, burst), false).size(processes);
+            let fits = size * processes <= burst || size == 2;
+            assert!(fits && (size >= 25 || processes * 25 > burst), "{size} of {burst} for {processes}");
+        }
+    }
+}
+
+proptest! {
+    /// Until a limit is exhausted, each process asks the store once for its first request, and then once for 20 requests at most; for
+    /// bursts that are too small for this, once for four fifths of a lease.
+    #[test]
+    fn a_request_to_the_store_serves_many_calls(
+        arrivals in proptest::collection::vec((0_usize..3, 1_u32..40, any::<bool>()), 1..80),
+        burst in 40_u32..2000,
+    ) {
+        let limits = [limit(1, 10 * MINUTE, burst)];
+        let (processes, mut store, now) = (three(&limits), TestStore::default(), 1000 * SECOND);
+        let mut waiting: Vec<(usize, CountRequest)> = Vec::new();
+        let (mut calls, mut allowed) = (0, 0);
+        let serves = if burst < 75 { size(burst) - size(burst) / RENEWED } else { 20 };
+        for (process, count, is_answered) in arrivals {
+            for _ in 0..count {
+                calls += 1;
+                allowed += u32::from(one_call(&processes[process], &mut store, now, |ask| waiting.push((process, ask))));
+                let asked = store.commands + waiting.len();
+                prop_assert!(asked <= usize::try_from(calls / serves + 3).unwrap(), "{asked} for {calls}");
+                prop_assert!(allowed <= burst);
+            }
+            if is_answered {
+                for (process, request) in waiting.drain(..) {
+                    let answer = store.count(std::slice::from_ref(&request), now)[0];
+                    processes[process].limiter.leased(&request, Some(answer), now);
+                }
             }
         }
     }

@@ -119,6 +119,9 @@ fn post(
         return plain(out, "202 Accepted", "text/plain", "");
     }
     if message["id"].is_null() {
+        if message["method"] == "notifications/cancelled" {
+            server.cancelled(&message["params"]["requestId"]);
+        }
         return plain(out, "202 Accepted", "text/plain", "");
     }
     if message["method"] == "subscriptions/listen" {

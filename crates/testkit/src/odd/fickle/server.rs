@@ -146,6 +146,11 @@ impl Fickle {
         self.record(&json!({ "refused": wording }));
     }
 
+    /// Records that a client has cancelled a request.
+    pub(super) fn cancelled(&self, request: &Value) {
+        self.record(&json!({ "cancelled": request }));
+    }
+
     fn record(&self, what: &Value) {
         let Some(path) = &self.ledger else { return };
         let line = format!("{what}\n");

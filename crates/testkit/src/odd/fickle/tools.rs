@@ -163,6 +163,7 @@ impl Call<'_> {
                 let _ = voice.send(&message);
             }
             let answer = answer.recv_timeout(ANSWER).unwrap_or_default();
+            pause(Duration::from_millis(self.request["params"]["arguments"]["ms"].as_u64().unwrap_or(0)));
             answer["result"].clone()
         };
         self.server.executed("ask", nonce);

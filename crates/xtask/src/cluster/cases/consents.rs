@@ -4,7 +4,7 @@ use super::Case;
 use crate::chaos::client::{Client, End, Era};
 use crate::chaos::process::until;
 use crate::chaos::stage::SOON;
-use crate::cluster::admin_api::{api, status};
+use crate::cluster::admin_api::{api, status, store_becomes};
 use crate::cluster::browser::Browser;
 use crate::cluster::locked_server::{LIFE, LockedServer};
 use crate::cluster::rig::{KNOWN, Rig, each};
@@ -116,10 +116,12 @@ fn used(clients: &[Arc<Client>]) -> Result<usize, String> {
 fn without_store(rig: &mut Rig<'_>, clients: &[Arc<Client>], server: &LockedServer) -> Result<(), String> {
     each(clients, |client| opens(client, KNOWN))?;
     rig.store.kill();
+    store_becomes(&rig.addresses(), "unreachable")?;
     // A renewal that has begun may end.
-    thread::sleep(Duration::from_secs(1));
+    until(SOON, || server.is_idle().then_some(())).ok_or("a renewal does not end")?;
     each(clients, |client| opens(client, Duration::ZERO))?;
     let (before, _) = server.counts();
+    // Each gateway has found out on its own that it cannot renew the token before the token expires.
     thread::sleep(LIFE + Duration::from_secs(1));
     for client in clients {
         match client.call("locked__open", json!({}), SOON).end {

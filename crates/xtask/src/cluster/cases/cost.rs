@@ -2,6 +2,7 @@
 
 use super::Case;
 use crate::chaos::client::Era;
+use crate::chaos::process::until;
 use crate::chaos::stage::SOON;
 use crate::cluster::rig::{Rig, all_go_on, each};
 use serde_json::json;
@@ -27,6 +28,28 @@ const BEAT: (f64, f64) = (3.0, 9.0);
 const OF_A_BEAT: [&str; 9] =
     ["set", "zadd", "zrange", "zremrangebyscore", "get", "hget", "xrevrange", "mget", "xrange"];
 
+/// The time without other commands after which what clients have begun is considered written.
+const QUIET: Duration = Duration::from_millis(250);
+
+/// The commands, and how often each was executed since `before`.
+fn added(before: &[(String, u64)], after: Vec<(String, u64)>) -> impl Iterator<Item = (String, u64)> {
+    after.into_iter().filter_map(|(name, count)| {
+        let known = before.iter().find(|(its, _)| *its == name).map_or(0, |(_, count)| *count);
+        (name != "info" && count > known).then(|| (name, count - known))
+    })
+}
+
+/// Waits until the store gets nothing but signs of life: sessions and lists are written a little later.
+fn becomes_quiet(rig: &Rig<'_>) -> Result<(), String> {
+    let quiet = until(SOON, || {
+        let before = rig.store.commands().ok()?;
+        thread::sleep(QUIET);
+        let mut more = added(&before, rig.store.commands().ok()?);
+        more.all(|(name, _)| OF_A_BEAT.contains(&name.as_str())).then_some(())
+    });
+    quiet.ok_or_else(|| "the store gets commands although nobody calls".to_owned())
+}
+
 fn run(rig: &mut Rig<'_>) -> Result<String, String> {
     rig.start(false)?;
     let addresses = rig.addresses();
@@ -34,8 +57,7 @@ fn run(rig: &mut Rig<'_>) -> Result<String, String> {
     for era in [Era::STATELESS, Era::NEWEST_SESSION] {
         let clients = rig.clients(CLIENTS, &[era], &addresses, None)?;
         all_go_on(&clients, &addresses)?;
-        // The sessions are written a little later.
-        thread::sleep(Duration::from_millis(500));
+        becomes_quiet(rig)?;
         let (before, begun) = (rig.store.commands()?, Instant::now());
         each(&clients, |client| {
             for number in 0..=(CALLS / CLIENTS) {
@@ -46,12 +68,7 @@ fn run(rig: &mut Rig<'_>) -> Result<String, String> {
         })?;
         let (after, seconds) = (rig.store.commands()?, begun.elapsed().as_secs_f64());
         let mut sum = 0;
-        for (name, count) in after {
-            let known = before.iter().find(|(its, _)| *its == name).map_or(0, |(_, count)| *count);
-            let more = count - known;
-            if name == "info" || more == 0 {
-                continue;
-            }
+        for (name, more) in added(&before, after) {
             if !OF_A_BEAT.contains(&name.as_str()) {
                 return Err(format!("{CALLS} calls of {} caused {more} commands `{name}`", era.version));
             }

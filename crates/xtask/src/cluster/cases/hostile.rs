@@ -3,13 +3,13 @@
 
 use super::Case;
 use crate::chaos::client::{Client, Era};
+use crate::chaos::process::until;
 use crate::chaos::stage::SOON;
 use crate::cluster::redis::Redis;
 use crate::cluster::replica::{Replica, Told};
 use crate::cluster::rig::{KNOWN, Rig, all_go_on, each, ends_at, goes_on, session_eras};
 use serde_json::json;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 pub(super) const ALL: &[Case] = &[Case {
@@ -139,10 +139,19 @@ fn garbage(rig: &mut Rig<'_>, open: &Arc<Client>, names: &Names) -> Result<(), S
     rig.store.cli(&["XADD", "dragoman:log", "99999999999999-1", "other", "field"])?;
     renew(rig)?;
     goes_on(open, &addresses)?;
-    thread::sleep(BEATS);
+    let attempts = reports(rig)?;
+    until(BEATS + BEATS, || (reports(rig).ok()? >= attempts + 2 * rig.replicas.len() as u64).then_some(()))
+        .ok_or("replicas do not report any more")?;
     rig.store.cli(&["DEL", "dragoman:replicas", "dragoman:log"])?;
-    thread::sleep(BEATS);
+    let all = rig.replicas.len().to_string();
+    until(BEATS + BEATS, || (rig.store.cli(&["ZCARD", "dragoman:replicas"]).ok()? == all).then_some(()))
+        .ok_or("replicas do not report after their list was garbage")?;
     goes_on(open, &addresses)
+}
+
+/// The number of times that replicas have tried to report that they are alive.
+fn reports(rig: &Rig<'_>) -> Result<u64, String> {
+    Ok(rig.store.commands()?.into_iter().find(|(name, _)| name == "zadd").map_or(0, |(_, count)| count))
 }
 
 /// Starts a gateway with another key ring that uses the same store and the same names.

@@ -2,6 +2,7 @@
 
 mod anywhere;
 mod api_keys;
+mod approvals;
 mod consents;
 mod cost;
 mod crash;
@@ -33,6 +34,7 @@ pub(super) fn all() -> Vec<Case> {
         consents::ALL,
         managed::ALL,
         operators::ALL,
+        approvals::ALL,
         cost::ALL,
         orphans::ALL,
         passed_on::ALL,

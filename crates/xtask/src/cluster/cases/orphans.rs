@@ -2,8 +2,10 @@
 
 use super::Case;
 use crate::chaos::client::{Client, Era, Failure};
+use crate::chaos::process::until;
 use crate::chaos::stage::SOON;
 use crate::cluster::rig::Rig;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -20,6 +22,11 @@ pub(super) const ALL: &[Case] = &[
         name: "handed-over",
         title: "the replica at which calls wait for answers is asked to end: other replicas continue those whose servers give event ids, each once",
         run: ended,
+    },
+    Case {
+        name: "paused-owner",
+        title: "the replica at which calls wait stands still, and another one continues a call: the first one does not cancel it later, but cancels a call that nobody has continued",
+        run: paused,
     },
 ];
 
@@ -40,9 +47,18 @@ struct Waiting {
 impl Waiting {
     /// Begins a call, which the server answers with a question.
     fn begin(rig: &Rig<'_>, address: SocketAddr, tool: &str) -> Result<Self, String> {
+        Self::begin_for(rig, address, (tool, Duration::ZERO))
+    }
+
+    /// Begins a call that takes this time after its question was answered.
+    fn begin_for(
+        rig: &Rig<'_>,
+        address: SocketAddr,
+        (tool, takes): (&str, Duration),
+    ) -> Result<Self, String> {
         let client = rig.stage.askable_at(address, Era::STATELESS, &json!({ "sampling": {} }))?;
         let nonce = client.hearing.nonce();
-        let params = json!({ "name": tool, "arguments": { "nonce": nonce } });
+        let params = json!({ "name": tool, "arguments": { "nonce": nonce, "ms": u64::try_from(takes.as_millis()).unwrap_or(0) } });
         let asked = client.round("tools/call", &params, SOON).map_err(|why| format!("{tool}: {why:?}"))?;
         if asked["resultType"] != "input_required" {
             return Err(format!("{tool} asks nothing: {asked}"));
@@ -72,6 +88,47 @@ fn killed(rig: &mut Rig<'_>) -> Result<String, String> {
 
 fn ended(rig: &mut Rig<'_>) -> Result<String, String> {
     run(rig, false)
+}
+
+/// The time for which calls wait for their clients: longer than a replica must be silent until it is considered gone, and shorter than
+/// the server waits for an answer.
+const WAITS: Duration = Duration::from_secs(17);
+
+/// The time that the continued call takes after its answer.
+const TAKES: Duration = Duration::from_secs(7);
+
+fn paused(rig: &mut Rig<'_>) -> Result<String, String> {
+    let ids = rig.stage.started("ids", &["--era", "handshake"])?;
+    ids.switched("event-ids")?;
+    let waits = format!("{}s", WAITS.as_secs());
+    let keys = json!({ "limits": { "listWait": "10s", "requestStateLifetime": waits } });
+    rig.start_passing_on_amended(&json!({ "ids": ids.over_http() }), &keys)?;
+    let addresses = rig.addresses();
+    let begun =
+        [TAKES, Duration::ZERO].map(|takes| Waiting::begin_for(rig, addresses[0], ("ids__ask", takes)));
+    let [continued, forgotten] = begun;
+    let (continued, _forgotten) = (continued?, forgotten?);
+    rig.replicas[0].signal(Signal::STOP);
+    let answer = thread::scope(|scope| {
+        let answered = scope.spawn(|| continued.answered(addresses[1]));
+        let went_on = rig.replicas[1].says("continuing a call", 0, GONE);
+        // The call is still running when the first replica gives it up.
+        rig.replicas[0].signal(Signal::CONT);
+        answered
+            .join()
+            .map_err(|_| "a client panicked".to_owned())
+            .and_then(|answer| went_on.map(|()| answer))
+    })?;
+    decided_once(&continued, &[answer])?;
+    // Calls that were continued are given up at the same time as the others.
+    rig.replicas[0].says("abandoned a call: its client did not answer", 1, WAITS + SOON)?;
+    until(SOON, || (ids.recorded("cancelled") > 0).then_some(()))
+        .ok_or("a call that nobody continues is not cancelled")?;
+    rig.replicas[0].end()?;
+    match ids.recorded("cancelled") {
+        1 => Ok("one of two calls was cancelled".to_owned()),
+        more => Err(format!("{more} calls were cancelled, although one was continued elsewhere")),
+    }
 }
 
 fn run(rig: &mut Rig<'_>, is_killed: bool) -> Result<String, String> {

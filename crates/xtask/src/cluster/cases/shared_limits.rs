@@ -19,11 +19,20 @@ pub(super) const ALL: &[Case] = &[Case {
     run,
 }];
 
-/// The limit for which leases are taken, and the time in which it allows one more call.
-const LARGE: (usize, Duration) = (1000, Duration::from_secs(36));
+/// The bursts of limits with leases, each with the number of calls that one command serves at least.
+const LEASED: [(usize, usize); 4] = [(40, 5), (100, 20), (399, 20), (1000, 20)];
 
-/// The number of calls against it.
-const CALLS: usize = 1500;
+/// The number of requests that a replica takes in advance of a burst: a lease, and the beginning of the next one.
+const fn in_advance(burst: usize) -> usize {
+    match burst {
+        ..75 => 7,
+        75..500 => 30,
+        _ => burst / 16,
+    }
+}
+
+/// The time in which each of these limits refills.
+const REFILLS: Duration = Duration::from_hours(10);
 
 /// The number of clients that make these calls.
 const CLIENTS: usize = 6;
@@ -36,21 +45,29 @@ const PROMPT: Duration = Duration::from_secs(1);
 
 fn run(rig: &mut Rig<'_>) -> Result<String, String> {
     let limit = |rate: &str, tools: &str, without: &str| json!({ "rate": rate, "per": [], "tools": tools, "withoutStore": without });
-    let limits = json!({ "management": { "rate": "100000/1m" }, "rateLimits": [
-        limit("1000/10h", "up__read", "local"),
+    let mut limits = json!({ "management": { "rate": "100000/1m" }, "rateLimits": [
         limit("1/1h", "up__write", "local"),
         limit("30/10h", "two__read", "local"),
         limit("30/10h", "two__write", "refuse"),
         limit("30/10h", "two__talk", "local"),
     ]});
-    let two = json!({ "two": rig.up.over_http() });
-    rig.start_with_keys(&two, &limits)?;
+    let mut servers = json!({ "two": rig.up.over_http() });
+    for (burst, _) in LEASED {
+        let tool = format!("b{burst}__read");
+        limits["rateLimits"].as_array_mut().into_iter().for_each(|all| {
+            // A limit that refuses is never exceeded, even if the store answers late on a busy machine.
+            all.push(limit(&format!("{burst}/10h"), &tool, "refuse"));
+        });
+        servers[format!("b{burst}")] = rig.up.over_http();
+    }
+    rig.start_with_keys(&servers, &limits)?;
     let (doors, replicas) =
         (rig.balancers.iter().map(|one| one.address).collect::<Vec<_>>(), rig.addresses());
-    let told = with_the_store(rig, &doors)?;
+    know_each_other(&replicas)?;
+    let told = LEASED.iter().map(|leased| with_the_store(rig, &doors, *leased));
+    let told = told.collect::<Result<Vec<_>, _>>()?.join(", ");
     let client = rig.clients(1, &[Era::STATELESS], &replicas, None)?.remove(0);
     one_in_all(&client, "up__write", &replicas)?;
-    know_each_other(&replicas)?;
     let longest = with_a_stopped_store(rig, &client, &replicas)?;
     without_the_store(rig, &client, &replicas)?;
     Ok(format!("{told}; the longest call with a stopped store {} ms", longest.as_millis()))
@@ -78,33 +95,41 @@ fn with_a_stopped_store(
     called.map(|()| longest)
 }
 
-/// Makes more calls than a limit allows, through the balancers.
-fn with_the_store(rig: &Rig<'_>, doors: &[SocketAddr]) -> Result<String, String> {
-    let clients = rig.clients(CLIENTS, &[Era::STATELESS], doors, None)?;
+/// Makes half as many calls again as a limit allows, through the balancers.
+fn with_the_store(
+    rig: &Rig<'_>,
+    doors: &[SocketAddr],
+    (burst, serves): (usize, usize),
+) -> Result<String, String> {
+    let (clients, tool) = (rig.clients(CLIENTS, &[Era::STATELESS], doors, None)?, format!("b{burst}__read"));
     let (before, begun, allowed) = (evaluated(rig)?, Instant::now(), AtomicUsize::new(0));
+    let each_makes = (burst + burst / 2).div_ceil(CLIENTS);
     each(&clients, |client| {
-        for _ in 0..(CALLS / CLIENTS) {
-            allowed.fetch_add(usize::from(is_allowed(client, "up__read")?), Ordering::Relaxed);
+        for _ in 0..each_makes {
+            allowed.fetch_add(usize::from(is_allowed(client, &tool)?), Ordering::Relaxed);
         }
         Ok(())
     })?;
-    let (took, allowed) = (begun.elapsed(), allowed.into_inner());
+    let (took, allowed, calls) = (begun.elapsed(), allowed.into_inner(), each_makes * CLIENTS);
     let commands = evaluated(rig)? - before;
-    let most = LARGE.0 + usize::try_from(took.as_secs() / LARGE.1.as_secs()).unwrap_or(0) + 1;
-    // Each replica keeps less than a lease and the beginning of the next one.
-    let least = LARGE.0 - rig.replicas.len() * LARGE.0 / 16;
+    let refilled = took.as_secs_f64() / REFILLS.as_secs_f64();
+    #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+    let refilled = refilled * burst as f64;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small positive number")]
+    let most = burst + refilled.ceil() as usize;
+    let least = burst.saturating_sub(rig.replicas.len() * in_advance(burst));
     if !(least..=most).contains(&allowed) {
-        return Err(format!("{allowed} of {CALLS} calls were allowed, not {least} to {most}"));
+        return Err(format!("{allowed} of {calls} calls were allowed, not {least} to {most}"));
     }
-    if commands * 20 > CALLS as u64 {
-        return Err(format!("{CALLS} calls caused {commands} commands at the store"));
+    if commands > (calls / serves + rig.replicas.len()) as u64 {
+        return Err(format!("{calls} calls to a limit of {burst} caused {commands} commands at the store"));
     }
     let stored = rig.store.names("dragoman:count:*")?;
-    let lives = rig.store.cli(&["PTTL", stored.first().ok_or("no count is in the store")?])?;
-    if stored.len() != 1 || lives.parse().is_ok_and(|ms: i64| ms <= 0) {
-        return Err(format!("the store has the counts {stored:?}, and the first one lives for {lives} ms"));
+    let lives = stored.iter().map(|name| rig.store.cli(&["PTTL", name])).collect::<Result<Vec<_>, _>>()?;
+    if stored.is_empty() || lives.iter().any(|ms| ms.parse().is_ok_and(|ms: i64| ms <= 0)) {
+        return Err(format!("the store has the counts {stored:?}, which live for {lives:?} ms"));
     }
-    Ok(format!("{allowed} of {CALLS} calls allowed by a limit of {}, {commands} commands", LARGE.0))
+    Ok(format!("{allowed} of {calls} calls allowed by a limit of {burst} with {commands} commands"))
 }
 
 /// Checks that a limit of one call is exact although every replica is asked.
