@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use transport::task::spawn;
 
+use crate::event_copies::{EventCopies, copy_events};
 use crate::families::StoreKeys;
 use crate::following::follow;
 use crate::homes::KnownHomes;
@@ -66,6 +67,8 @@ pub(crate) struct Membership {
     pub(crate) outbox: Mutex<SessionOutbox>,
     /// Notified of changes in the outbox.
     pub(crate) waiting: Notify,
+    /// The copies of clients' events; `None` if events are not copied.
+    pub(crate) events: Option<EventCopies>,
     /// The time for which sessions are kept after their last use.
     pub(crate) session_life: Mutex<Duration>,
     pub(crate) sessions: Arc<dyn SharedSessions>,
@@ -124,6 +127,7 @@ impl Cluster {
             operators: members.operators,
             outbox: Mutex::default(),
             waiting: Notify::new(),
+            events: settings.copies_events.then(EventCopies::new),
             session_life: Mutex::new(settings.session_life),
             sessions: members.sessions,
             api_keys: members.keys,
@@ -133,6 +137,7 @@ impl Cluster {
             spawn(kept),
             spawn(follow(membership.clone())),
             spawn(publish(membership.clone())),
+            spawn(copy_events(membership.clone())),
             spawn(async move { living.standstill.live().await }),
         ];
         Self { membership, tasks }
@@ -330,6 +335,7 @@ impl Cluster {
         let left = async {
             while !membership.outbox.lock().is_empty() && membership.publish_once().await.is_ok() {}
             let _ = membership.write_logins().await;
+            let _ = timeout(WRITE, membership.copy_rest()).await;
             membership.sign_off().await;
         };
         // The store forgets the replica by itself after some seconds.

@@ -57,7 +57,7 @@ pub(super) async fn batch(
     session.touch();
     let ClientChannel::Http(streams) = &session.channel else { return answer::not_allowed() };
     let mut answers: Vec<Bytes> = Vec::new();
-    let mut calls = Vec::new();
+    let (mut calls, mut ids) = (Vec::new(), Vec::new());
     for message in batch.messages {
         match message {
             Err(e) => answers.push(Fault::from(&e).response(e.id.as_ref())),
@@ -68,10 +68,16 @@ pub(super) async fn batch(
             Ok(frame) => match frame.kind() {
                 FrameKind::Notification => notification(&shard.call, &session, frame),
                 FrameKind::Response | FrameKind::Error => response(&shard.call, &session, &frame),
-                FrameKind::Request => match request(shard, entry, &session, frame).await {
-                    Ok(answer) => answers.extend(answer),
-                    Err((call, change)) => calls.push((call, change)),
-                },
+                FrameKind::Request => {
+                    let id = frame.id().cloned();
+                    match request(shard, entry, &session, frame).await {
+                        Ok(answer) => answers.extend(answer),
+                        Err((call, change)) => {
+                            calls.push((call, change));
+                            ids.extend(id);
+                        }
+                    }
+                }
             },
         }
     }
@@ -81,7 +87,7 @@ pub(super) async fn batch(
     if calls.is_empty() {
         return answer::message(200, array(&answers));
     }
-    let (stream, body) = match streams.open(false) {
+    let (stream, body) = match streams.open(false, &ids) {
         Ok(opened) => opened,
         Err(fault) => return answer::refusal(StatusCode::TOO_MANY_REQUESTS, &fault.to_string()),
     };

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `service`, `guard`, `identify`, `denied`, `limited` | routing; the first checks, callers, refusals and rate limits |
 //! | `post`, `batch`, `get`, `stateless` | Streamable HTTP |
+//! | `resumed` | event streams that another gateway of the cluster has sent |
 //! | `sse` | HTTP+SSE |
 //! | `dialect` | endpoints that imitate another system |
 //! | `consent`, `login` | pages where users give consent; the endpoints by which people sign in |
@@ -36,6 +37,7 @@ mod post;
 mod ready;
 mod replicas;
 mod reply;
+mod resumed;
 mod seen;
 mod service;
 mod spare;
