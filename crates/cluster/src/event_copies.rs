@@ -35,6 +35,8 @@ pub(crate) struct EventCopies {
     /// Notified when a session waits in the outbox.
     waiting: Notify,
     streams: Mutex<CopiedStreams>,
+    /// One batch is written at a time, so a replica that ends waits for the last one.
+    turn: Semaphore,
     reads: Semaphore,
     figures: [AtomicU64; 3],
 }
@@ -68,6 +70,7 @@ impl EventCopies {
             outbox: EventOutbox::default(),
             waiting: Notify::new(),
             streams: Mutex::default(),
+            turn: Semaphore::new(1),
             reads: Semaphore::new(READS),
             figures: Default::default(),
         }
@@ -126,6 +129,8 @@ impl Membership {
         if !self.store.is_usable() {
             return Err(StoreError::Paused);
         }
+        // Never closed.
+        let _turn = copies.turn.acquire().await;
         let batch = copies.outbox.take();
         copies.count(Figure::Lost, batch.iter().map(|session| session.taken.lost).sum());
         let commands = self.append_events(copies, &batch);
@@ -189,7 +194,7 @@ impl Membership {
     /// Copies the waiting events before this replica ends.
     pub(crate) async fn copy_rest(&self) {
         if let Some(copies) = &self.events {
-            while !copies.outbox.is_empty() && self.copy_once(copies).await.is_ok() {}
+            while self.copy_once(copies).await.is_ok() && !copies.outbox.is_empty() {}
         }
     }
 }
@@ -225,7 +230,6 @@ impl Cluster {
         let Some(copies) = events else { return Ok(None) };
         let name = key.name(keys);
         let read = async {
-            // Never closed.
             let _turn = copies.reads.acquire().await;
             let reply = store.one(event_chunks::read(&name), WRITE).await?;
             Ok(StreamCopy::read((key, &name), values, &reply))

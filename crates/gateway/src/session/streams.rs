@@ -45,7 +45,7 @@ pub(crate) enum StreamFault {
     #[error("the events after this Last-Event-ID are no longer kept; send the request again")]
     Gap,
     #[error(
-        "the events of this stream are in the cluster's store, which does not answer; resume the stream again in a moment"
+        "the events of this stream are in the cluster's store, which cannot be read now; resume the stream again in a moment"
     )]
     Unreadable,
     #[error("{LOST}")]

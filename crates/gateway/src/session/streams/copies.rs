@@ -2,12 +2,11 @@
 //! keeps anyway. This module must not know the store.
 
 use std::collections::HashMap;
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
 use cluster::{Cluster, EventSource, NewEvents, TakenEvents};
 use proto::rpc::Id;
-use std::sync::Arc;
 use store::sessions::SessionKey;
 
 use super::{STANDING, Streams, Table};
@@ -53,11 +52,9 @@ struct StreamProgress {
 impl Streams {
     /// Lets the events of all streams be copied from now on. They are copied as those of the session `key`; `source` returns them.
     pub(crate) fn copy_by(&self, queue: Arc<dyn CopyQueue>, key: SessionKey, source: Weak<dyn EventSource>) {
-        let mut table = self.table.lock();
         let (streams, continued) = (HashMap::new(), None);
-        table.copies =
-            Some(Box::new(CopyState { queue, key, source, is_waiting: false, next: 0, streams, continued }));
-        table.note_new();
+        let copies = CopyState { queue, key, source, is_waiting: false, next: 0, streams, continued };
+        self.table.lock().copies = Some(Box::new(copies));
     }
 
     /// Lets all kept events be copied again.

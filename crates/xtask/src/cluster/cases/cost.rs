@@ -5,6 +5,7 @@ use crate::chaos::client::Era;
 use crate::chaos::stage::SOON;
 use crate::cluster::rig::{Rig, all_go_on, each};
 use serde_json::json;
+use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -68,5 +69,45 @@ fn run(rig: &mut Rig<'_>) -> Result<String, String> {
         }
         told.push(format!("{sum} commands in {seconds:.1} s with {CALLS} calls of {}", era.version));
     }
+    told.push(streamed(rig, &addresses)?);
     Ok(told.join(", "))
+}
+
+/// The number of calls that are answered with event streams, and the number of notes in each: a log message and a progress notification.
+const STREAMED: (u64, u64) = (120, 10);
+
+/// Adds up the memory that the store needs for the values whose names match a pattern.
+const MEMORY: &str = "local sum = 0; for _, name in ipairs(redis.call('KEYS', ARGV[1])) do \
+    sum = sum + redis.call('MEMORY', 'USAGE', name, 'SAMPLES', 0) end return sum";
+
+/// Makes calls that are answered with event streams; returns the commands, and the memory of the store, for their events.
+fn streamed(rig: &Rig<'_>, addresses: &[SocketAddr]) -> Result<String, String> {
+    let clients = rig.clients(CLIENTS, &[Era::NEWEST_SESSION], addresses, None)?;
+    thread::sleep(Duration::from_millis(500));
+    let appended = || -> Result<u64, String> {
+        let commands = rig.store.commands()?;
+        Ok(commands.iter().find(|(name, _)| name == "xadd").map_or(0, |(_, count)| *count))
+    };
+    let before = appended()?;
+    each(&clients, |client| {
+        for _ in 0..STREAMED.0 / CLIENTS as u64 {
+            let (.., mut stream) = client
+                .call_stream("up__talk", json!({ "notes": STREAMED.1 }), SOON)
+                .map_err(|why| format!("{why:?}"))?;
+            stream.rest().map_err(|why| format!("{why:?}"))?;
+        }
+        Ok(())
+    })?;
+    thread::sleep(Duration::from_millis(300));
+    let (chunks, streams) = (appended()? - before, rig.store.names("dragoman:events:*")?.len() as u64);
+    // Each stream begins with an event without data, and ends with the answer.
+    let events = STREAMED.0 * (2 * STREAMED.1 + 2);
+    let bytes: u64 = rig.store.cli(&["EVAL", MEMORY, "0", "dragoman:events:*"])?.parse().unwrap_or(0);
+    if streams != STREAMED.0 || bytes == 0 || chunks >= events {
+        return Err(format!("{events} events of {} calls: {chunks} chunks in {streams} streams", STREAMED.0));
+    }
+    Ok(format!(
+        "{events} events of {streams} streams in {chunks} chunks, {} bytes for each stream",
+        bytes / streams
+    ))
 }
