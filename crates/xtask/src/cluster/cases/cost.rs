@@ -6,17 +6,18 @@ use crate::chaos::stage::SOON;
 use crate::cluster::rig::{Rig, all_go_on, each};
 use serde_json::json;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 pub(super) const ALL: &[Case] = &[Case {
     name: "cost",
-    title: "calls cause no command at the store: there are only the signs of life of the replicas",
+    title: "calls cause no command at the store: there are only the signs of life of the replicas, and events of event streams",
     run,
 }];
 
 /// The number of calls with sessions, and also of calls without sessions.
-const CALLS: usize = 2000;
+const CALLS: usize = 5000;
 
 /// The number of clients that make these calls.
 const CLIENTS: usize = 6;
@@ -89,12 +90,15 @@ fn streamed(rig: &Rig<'_>, addresses: &[SocketAddr]) -> Result<String, String> {
         Ok(commands.iter().find(|(name, _)| name == "xadd").map_or(0, |(_, count)| *count))
     };
     let before = appended()?;
+    let size = AtomicUsize::new(0);
     each(&clients, |client| {
         for _ in 0..STREAMED.0 / CLIENTS as u64 {
             let (.., mut stream) = client
                 .call_stream("up__talk", json!({ "notes": STREAMED.1 }), SOON)
                 .map_err(|why| format!("{why:?}"))?;
-            stream.rest().map_err(|why| format!("{why:?}"))?;
+            let messages = stream.rest().map_err(|why| format!("{why:?}"))?;
+            let sizes = messages.iter().map(|(_, message)| message.to_string().len());
+            size.fetch_add(sizes.sum(), Ordering::Relaxed);
         }
         Ok(())
     })?;
@@ -107,7 +111,8 @@ fn streamed(rig: &Rig<'_>, addresses: &[SocketAddr]) -> Result<String, String> {
         return Err(format!("{events} events of {} calls: {chunks} chunks in {streams} streams", STREAMED.0));
     }
     Ok(format!(
-        "{events} events of {streams} streams in {chunks} chunks, {} bytes for each stream",
-        bytes / streams
+        "{events} events of {streams} streams in {chunks} chunks, {} bytes for each stream with {} bytes of messages",
+        bytes / streams,
+        size.into_inner() as u64 / streams
     ))
 }
