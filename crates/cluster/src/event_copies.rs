@@ -1,5 +1,5 @@
-//! Copies of clients' events in the store: the task that writes them, and the function that reads the events of a replica that has
-//! ended. No call waits for either. This module must not know what an event contains.
+//! Copies of clients' events in the store: the task that writes them, and the function that reads them. No call waits for the task. This
+//! module must not know what an event contains.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -10,12 +10,16 @@ use store::sessions::SessionKey;
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::{sleep, timeout};
 
-use crate::cluster::{Cluster, Membership, WRITE};
 use crate::copied_streams::CopiedStreams;
 use crate::event_chunks::{self, StreamCopy, StreamKey};
 use crate::event_outbox::{EventOutbox, EventSource, SessionEvents};
+use crate::families::StoreKeys;
 use crate::resp::StoreCommand;
-use crate::valkey::StoreError;
+use crate::sealed::SealedValues;
+use crate::valkey::{Store, StoreError};
+
+/// The maximum time for an exchange with the store.
+const WITHIN: Duration = Duration::from_millis(500);
 
 /// The time between two writes: events in between are written together.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -31,6 +35,9 @@ const DELETED_AT_ONCE: usize = 1000;
 
 /// The state of a replica that copies events.
 pub(crate) struct EventCopies {
+    store: Arc<Store>,
+    keys: StoreKeys,
+    values: SealedValues,
     outbox: EventOutbox,
     /// Notified when a session waits in the outbox.
     waiting: Notify,
@@ -56,7 +63,7 @@ pub struct EventFigures {
     pub bytes: u64,
 }
 
-/// A figure in [`EventCopies::figures`].
+/// A figure that is counted.
 #[derive(Clone, Copy)]
 enum Figure {
     Copied,
@@ -65,8 +72,11 @@ enum Figure {
 }
 
 impl EventCopies {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(store: &Arc<Store>, keys: &StoreKeys, values: &SealedValues) -> Self {
         Self {
+            store: store.clone(),
+            keys: keys.clone(),
+            values: values.clone(),
             outbox: EventOutbox::default(),
             waiting: Notify::new(),
             streams: Mutex::default(),
@@ -76,11 +86,128 @@ impl EventCopies {
         }
     }
 
+    /// Records that a session has new events. Returns false if too many sessions wait.
+    pub(crate) fn add(&self, key: SessionKey, source: Weak<dyn EventSource>) -> bool {
+        let is_added = self.outbox.add(key, source);
+        self.waiting.notify_one();
+        is_added
+    }
+
+    /// Copies events until the `Cluster` is dropped.
+    pub(crate) async fn run(&self) {
+        loop {
+            if self.outbox.is_empty() {
+                self.waiting.notified().await;
+            }
+            let pause = if self.copy_once().await.is_ok() { PAUSE } else { AGAIN };
+            sleep(pause).await;
+        }
+    }
+
+    /// Copies the waiting events before this replica ends.
+    pub(crate) async fn copy_rest(&self) {
+        let all = async { while self.copy_once().await.is_ok() && !self.outbox.is_empty() {} };
+        // The others are lost with this replica.
+        let _ = timeout(WITHIN, all).await;
+    }
+
+    /// Copies some of the waiting events. If the store cannot be used, they wait with their sessions.
+    async fn copy_once(&self) -> Result<(), StoreError> {
+        if !self.store.is_usable() {
+            return Err(StoreError::Paused);
+        }
+        // Never closed.
+        let _turn = self.turn.acquire().await;
+        let batch = self.outbox.take();
+        self.count(Figure::Lost, batch.iter().map(|session| session.taken.lost).sum());
+        let commands = self.append_events(&batch);
+        if commands.is_empty() {
+            return Ok(());
+        }
+        let written = self.store.run(commands, WITHIN).await.map(drop);
+        match &written {
+            Ok(()) => self.count(Figure::Copied, events_in(&batch)),
+            Err(StoreError::Refused(why)) => {
+                self.count(Figure::Lost, events_in(&batch));
+                tracing::warn!("the cluster's store does not take the events of clients' streams: {why}");
+                self.give_up(&batch, why.starts_with("OOM")).await;
+            }
+            Err(_) => {
+                let mut streams = self.streams.lock();
+                for key in streams_in(&batch) {
+                    streams.take_back(&key);
+                }
+                drop(streams);
+                self.outbox.put_back(batch);
+            }
+        }
+        written
+    }
+
+    /// Returns the commands that append the events of a batch to their streams, and delete streams that no longer fit.
+    fn append_events(&self, batch: &[SessionEvents]) -> Vec<StoreCommand> {
+        let (mut commands, now) = (Vec::new(), Instant::now());
+        let mut streams = self.streams.lock();
+        for session in batch {
+            for new in &session.taken.streams {
+                let key = StreamKey { session: session.key, epoch: new.epoch, stream: new.stream };
+                let name = key.name(&self.keys);
+                let Some(sealed) = new.sealed(&name, &self.values) else { continue };
+                let keep = streams.add(key, new.events.len(), sealed.len(), now);
+                commands.extend(event_chunks::append(&name, &sealed, keep));
+            }
+        }
+        commands.extend(self.delete_streams(&streams.take_excess(now)));
+        commands
+    }
+
+    fn delete_streams(&self, streams: &[StreamKey]) -> impl Iterator<Item = StoreCommand> {
+        streams.chunks(DELETED_AT_ONCE).map(|part| event_chunks::delete(&self.keys, part))
+    }
+
+    /// Deletes the streams of a batch that the store has refused, because they now have gaps. If the store is full, deletes all streams:
+    /// other data needs the memory more.
+    async fn give_up(&self, batch: &[SessionEvents], is_full: bool) {
+        let gone = if is_full {
+            self.streams.lock().forget_all()
+        } else {
+            let (mut streams, gone) = (self.streams.lock(), streams_in(batch));
+            for key in &gone {
+                streams.forget(key);
+            }
+            gone
+        };
+        // Otherwise they expire.
+        let _ = self.store.run(self.delete_streams(&gone).collect(), WITHIN).await;
+    }
+
+    /// Records that the store has lost its data, so the events there no longer count.
+    pub(crate) fn lost_by_store(&self) {
+        self.streams.lock().forget_all();
+    }
+
+    /// Reads the events of a stream.
+    pub(crate) async fn read(&self, key: &StreamKey) -> Result<StreamCopy, StoreError> {
+        let name = key.name(&self.keys);
+        let read = async {
+            let _turn = self.reads.acquire().await;
+            let reply = self.store.one(event_chunks::read(&name), WITHIN).await?;
+            Ok(StreamCopy::read((key, &name), &self.values, &reply))
+        };
+        timeout(WITHIN, read).await.map_err(|_| StoreError::Slow(WITHIN))?
+    }
+
+    /// Counts a stream of another process that continues here.
+    pub(crate) fn count_resumed(&self) {
+        self.count(Figure::Resumed, 1);
+    }
+
     fn count(&self, figure: Figure, more: u64) {
         self.figures[figure as usize].fetch_add(more, Ordering::Relaxed);
     }
 
-    fn figures(&self) -> EventFigures {
+    /// Returns the figures since the start of this replica.
+    pub(crate) fn figures(&self) -> EventFigures {
         let figure = |figure| self.figures[figure as usize].load(Ordering::Relaxed);
         let (streams, bytes) = self.streams.lock().size();
         EventFigures {
@@ -109,143 +236,4 @@ fn streams_in(batch: &[SessionEvents]) -> Vec<StreamKey> {
             .collect::<Vec<_>>()
     };
     batch.iter().flat_map(of).collect()
-}
-
-/// Copies events until the `Cluster` is dropped.
-pub(crate) async fn copy_events(membership: Arc<Membership>) {
-    let Some(copies) = &membership.events else { return };
-    loop {
-        if copies.outbox.is_empty() {
-            copies.waiting.notified().await;
-        }
-        let pause = if membership.copy_once(copies).await.is_ok() { PAUSE } else { AGAIN };
-        sleep(pause).await;
-    }
-}
-
-impl Membership {
-    /// Copies some of the waiting events. If the store cannot be used, they wait with their sessions.
-    async fn copy_once(&self, copies: &EventCopies) -> Result<(), StoreError> {
-        if !self.store.is_usable() {
-            return Err(StoreError::Paused);
-        }
-        // Never closed.
-        let _turn = copies.turn.acquire().await;
-        let batch = copies.outbox.take();
-        copies.count(Figure::Lost, batch.iter().map(|session| session.taken.lost).sum());
-        let commands = self.append_events(copies, &batch);
-        if commands.is_empty() {
-            return Ok(());
-        }
-        let written = self.store.run(commands, WRITE).await.map(drop);
-        match &written {
-            Ok(()) => copies.count(Figure::Copied, events_in(&batch)),
-            Err(StoreError::Refused(why)) => {
-                copies.count(Figure::Lost, events_in(&batch));
-                let is_full = why.starts_with("OOM");
-                tracing::warn!("the cluster's store does not take the events of clients' streams: {why}");
-                self.give_up(copies, &batch, is_full).await;
-            }
-            Err(_) => {
-                let mut streams = copies.streams.lock();
-                streams_in(&batch).iter().for_each(|key| streams.take_back(key));
-                drop(streams);
-                copies.outbox.put_back(batch);
-            }
-        }
-        written
-    }
-
-    /// Returns the commands that append the events of a batch to their streams, and delete streams that no longer fit.
-    fn append_events(&self, copies: &EventCopies, batch: &[SessionEvents]) -> Vec<StoreCommand> {
-        let (mut commands, now) = (Vec::new(), Instant::now());
-        let mut streams = copies.streams.lock();
-        for session in batch {
-            for new in &session.taken.streams {
-                let key = StreamKey { session: session.key, epoch: new.epoch, stream: new.stream };
-                let name = key.name(&self.keys);
-                let Some(sealed) = new.sealed(&name, &self.values) else { continue };
-                let keep = streams.add(key, new.events.len(), sealed.len(), now);
-                commands.extend(event_chunks::append(&name, &sealed, keep));
-            }
-        }
-        commands.extend(self.delete_streams(&streams.take_excess(now)));
-        commands
-    }
-
-    fn delete_streams(&self, streams: &[StreamKey]) -> impl Iterator<Item = StoreCommand> {
-        streams.chunks(DELETED_AT_ONCE).map(|part| event_chunks::delete(&self.keys, part))
-    }
-
-    /// Deletes the streams of a batch that the store has refused, because they now have gaps. If the store is full, deletes all streams:
-    /// other data needs the memory more.
-    async fn give_up(&self, copies: &EventCopies, batch: &[SessionEvents], is_full: bool) {
-        let gone = if is_full {
-            copies.streams.lock().forget_all()
-        } else {
-            let (mut streams, gone) = (copies.streams.lock(), streams_in(batch));
-            gone.iter().for_each(|key| streams.forget(key));
-            gone
-        };
-        // Otherwise they expire.
-        let _ = self.store.run(self.delete_streams(&gone).collect(), WRITE).await;
-    }
-
-    /// Copies the waiting events before this replica ends.
-    pub(crate) async fn copy_rest(&self) {
-        if let Some(copies) = &self.events {
-            while self.copy_once(copies).await.is_ok() && !copies.outbox.is_empty() {}
-        }
-    }
-}
-
-impl Cluster {
-    /// Returns true if this replica copies the events of clients' streams, and reads those of others.
-    pub fn copies_events(&self) -> bool {
-        self.membership.events.is_some()
-    }
-
-    /// Records that a session has new events, which are copied a little later. Returns false if too many sessions wait, or if this replica
-    /// does not copy events.
-    pub fn events_wait(&self, key: SessionKey, source: Weak<dyn EventSource>) -> bool {
-        let Some(copies) = &self.membership.events else { return false };
-        let is_added = copies.outbox.add(key, source);
-        copies.waiting.notify_one();
-        is_added
-    }
-
-    /// Records that the store has lost its data, so the events there no longer count.
-    pub fn events_are_lost(&self) {
-        if let Some(copies) = &self.membership.events {
-            copies.streams.lock().forget_all();
-        }
-    }
-
-    /// Reads the events of a stream that another process has sent; `None` if this replica does not read them.
-    ///
-    /// # Errors
-    /// Fails if the store does not answer in time.
-    pub async fn copied_events(&self, key: &StreamKey) -> Result<Option<StreamCopy>, StoreError> {
-        let Membership { store, keys, values, events, .. } = &*self.membership;
-        let Some(copies) = events else { return Ok(None) };
-        let name = key.name(keys);
-        let read = async {
-            let _turn = copies.reads.acquire().await;
-            let reply = store.one(event_chunks::read(&name), WRITE).await?;
-            Ok(StreamCopy::read((key, &name), values, &reply))
-        };
-        timeout(WRITE, read).await.map_err(|_| StoreError::Slow(WRITE))?.map(Some)
-    }
-
-    /// Counts a stream of another process that continues here.
-    pub fn stream_resumed(&self) {
-        if let Some(copies) = &self.membership.events {
-            copies.count(Figure::Resumed, 1);
-        }
-    }
-
-    /// Returns the figures about copied events; `None` if this replica copies no events.
-    pub fn event_figures(&self) -> Option<EventFigures> {
-        self.membership.events.as_ref().map(EventCopies::figures)
-    }
 }

@@ -15,7 +15,7 @@
 //! | `sign-in:NAME` | grants with their tokens, clients, uses of tokens | with the grant, the client or the token |
 //! | `used:NAME` | the use of a thing that works once | with the thing |
 //! | `session:ID` | what a client has sent in its session | with the session |
-//! | `events:STREAM` | a stream of chunks of events that a client may request again, at most [`MOST_EVENTS`] and [`MOST_EVENT_BYTES`] | [`EVENT_LIFE`] after the last event |
+//! | `events:STREAM` | a list of chunks of events that a client may request again, at most [`MOST_EVENTS`] and [`MOST_EVENT_BYTES`] | [`EVENT_LIFE`] after the last event |
 //! | `home:OWNER` | the replica that has the process of an owner | two hours after its last use |
 //! | `count:DIGEST` | the number of requests that a rate limit has counted | when they no longer count, after a day at most for each request of a burst |
 //! | `journal` | a stream of what the gateways record, at most [`MOST_JOURNAL`] entries | some time after the last entry |

@@ -8,7 +8,7 @@
 //! | `counting` | the cluster's functions for shared counts |
 //! | `following` | the task that reads notices, compares API keys, and sends the replica's heartbeats |
 //! | `session_outbox` | changes to sessions that wait to be written |
-//! | `event_outbox`, `copied_streams`, `event_copies` | events of clients' streams: sessions whose events wait to be copied; what the store keeps of them (pure); the task that copies them, and the function that reads them |
+//! | `event_outbox`, `copied_streams`, `event_copies`, `event_replay` | events of clients' streams: sessions whose events wait to be copied; the streams that the store keeps (pure); the task that copies events; the cluster's functions for them |
 //! | `publishing` | the task that writes changes to sessions |
 //! | `documents` | documents with versions, which are replaced by compare and set (pure) |
 //! | `standstill` | detects that the process stood still; requests then wait until its data was compared with the store |
@@ -33,6 +33,7 @@ mod documents;
 mod event_chunks;
 mod event_copies;
 mod event_outbox;
+mod event_replay;
 mod families;
 mod following;
 mod formats;

@@ -18,7 +18,11 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
             rows.sort_by(|left, right| {
                 right.is_this_one.cmp(&left.is_this_one).then_with(|| left.name.raw().cmp(right.name.raw()))
             });
-            ReplicasPage { store: Some(store(list.store)), replicas: rows, events: list.replay.map(events) }
+            ReplicasPage {
+                store: Some(store(list.store)),
+                replicas: rows,
+                events: list.replay.as_ref().map(events),
+            }
         },
     );
     page_reply::ok(page::replicas(&request.frame(), &data))
@@ -34,7 +38,7 @@ fn store(connection: StoreConnection) -> StoreRow {
     StoreRow { standing, detail: connection.detail.map(Into::into), since: connection.since.0 }
 }
 
-fn events(copied: CopiedEvents) -> CopiedEventsRow {
+fn events(copied: &CopiedEvents) -> CopiedEventsRow {
     CopiedEventsRow {
         copied: copied.copied,
         lost: copied.lost,

@@ -11,11 +11,12 @@ use transport::net::fields::{field, has_field, text};
 use transport::net::{Body, Incoming};
 
 use super::entry::AdmittedRequest;
+use super::opened::{opened_stream, standing};
 use super::{answer, header_names, media, resumed, sse};
 use crate::process::Shard;
 use crate::session::restore::restore;
 use crate::session::session::{ClientChannel, Session};
-use crate::session::streams::{StreamFault, Streams};
+use crate::session::streams::StreamFault;
 
 /// Opens or resumes a stream.
 pub(super) async fn get(
@@ -46,27 +47,6 @@ pub(super) async fn get(
         Some(None) => Err(StreamFault::Gap),
     };
     opened_stream(opened)
-}
-
-/// Opens a new standing stream.
-pub(super) fn standing(session: &Arc<Session>, streams: &Streams) -> Result<Body, StreamFault> {
-    let opened = streams.open_standing(session.era().primes_streams);
-    // A client that was connected before a restart may have missed changes; after this notice it can fetch everything again.
-    opened.inspect(|_| session.announce_return())
-}
-
-/// Returns the response with a stream, or the reason why it cannot be opened.
-pub(super) fn opened_stream(opened: Result<Body, StreamFault>) -> Response<Body> {
-    let fault = match opened {
-        Ok(body) => return answer::events(body),
-        Err(fault) => fault,
-    };
-    let status = match fault {
-        StreamFault::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
-        StreamFault::Gap | StreamFault::Lost => StatusCode::BAD_REQUEST,
-        StreamFault::Unreadable => StatusCode::SERVICE_UNAVAILABLE,
-    };
-    answer::refusal(status, &fault.to_string())
 }
 
 /// Ends a session.

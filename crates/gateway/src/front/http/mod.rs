@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `service`, `guard`, `identify`, `denied`, `limited` | routing; the first checks, callers, refusals and rate limits |
 //! | `post`, `batch`, `get`, `stateless` | Streamable HTTP |
-//! | `resumed` | event streams that another gateway of the cluster has sent |
+//! | `opened`, `resumed` | the session's own event stream; event streams that another gateway of the cluster has sent |
 //! | `sse` | HTTP+SSE |
 //! | `dialect` | endpoints that imitate another system |
 //! | `consent`, `login` | pages where users give consent; the endpoints by which people sign in |
@@ -31,6 +31,7 @@ pub mod identify;
 pub mod limited;
 mod login;
 pub mod media;
+mod opened;
 pub mod operators;
 pub(crate) mod peer_service;
 mod post;

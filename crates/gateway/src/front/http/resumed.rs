@@ -16,7 +16,7 @@ use transport::net::Body;
 
 use super::answer;
 use super::entry::AdmittedRequest;
-use super::get::{opened_stream, standing};
+use super::opened::{opened_stream, standing};
 use super::replicas::passing_on::{self, OutgoingRequest};
 use crate::process::Shard;
 use crate::session::Session;
@@ -32,7 +32,7 @@ enum Sender {
     Unknown,
 }
 
-/// What a client gets that resumes the stream of a call.
+/// The data that a client gets if it resumes the stream of a call.
 #[derive(Debug, PartialEq, Eq)]
 enum CallReplay {
     /// These events; the stream ends with them.
@@ -81,8 +81,8 @@ pub(super) async fn elsewhere(
             tracing::info!("cannot read the events of a stream from the cluster's store: {error}");
             opened_stream(Err(StreamFault::Unreadable))
         }
-        Ok(CallReplay::Unfinished(events, lost)) if !matches!(sender, Sender::Unknown) => {
-            sent_again(shard, last, &events, &lost)
+        Ok(CallReplay::Unfinished(events, open)) if !matches!(sender, Sender::Unknown) => {
+            sent_again(shard, last, &events, &open)
         }
         Ok(_) => opened_stream(Err(StreamFault::Lost)),
     }
@@ -141,9 +141,9 @@ fn call_replay(copy: &StreamCopy, last: u64, limits: FrameLimits) -> CallReplay 
         return if has_answer { CallReplay::Events(events) } else { CallReplay::Lost };
     }
     match unanswered(copy, limits) {
-        Some(lost) if lost.is_empty() && (is_one || !has_gap) => CallReplay::Events(events),
-        Some(lost) if !has_gap => CallReplay::Unfinished(events, lost),
-        Some(lost) if is_one => CallReplay::Unfinished(Vec::new(), lost),
+        Some(open) if open.is_empty() && (is_one || !has_gap) => CallReplay::Events(events),
+        Some(open) if !has_gap => CallReplay::Unfinished(events, open),
+        Some(open) if is_one => CallReplay::Unfinished(Vec::new(), open),
         None if !has_gap && !events.is_empty() => CallReplay::Events(events),
         _ => CallReplay::Lost,
     }
@@ -168,7 +168,7 @@ fn unanswered(copy: &StreamCopy, limits: FrameLimits) -> Option<Vec<Id>> {
 }
 
 /// Returns a response with the events of a stream that has ended, and with an error for each request whose answer is lost.
-fn sent_again(shard: &Shard, last: EventId, events: &[(u64, Bytes)], lost: &[Id]) -> Response<Body> {
+fn sent_again(shard: &Shard, last: EventId, events: &[(u64, Bytes)], open: &[Id]) -> Response<Body> {
     note_resumed(shard);
     let size = events.iter().map(|(_, data)| data.len() + 64).sum();
     let mut text = Vec::with_capacity(size);
@@ -177,7 +177,7 @@ fn sent_again(shard: &Shard, last: EventId, events: &[(u64, Bytes)], lost: &[Id]
         let id = EventId { event: *number, ..last }.to_string();
         encode_event(&mut text, Some("message"), Some(&id), None, data);
     }
-    for id in lost {
+    for id in open {
         let fault = Fault::gateway(LOST).with_data("{\"retry\":false,\"executed\":\"maybe\"}".to_owned());
         text.extend_from_slice(&event(&fault.response(Some(id))));
     }

@@ -87,7 +87,7 @@ fn streamed(rig: &Rig<'_>, addresses: &[SocketAddr]) -> Result<String, String> {
     thread::sleep(Duration::from_millis(500));
     let appended = || -> Result<u64, String> {
         let commands = rig.store.commands()?;
-        Ok(commands.iter().find(|(name, _)| name == "xadd").map_or(0, |(_, count)| *count))
+        Ok(commands.iter().find(|(name, _)| name == "rpush").map_or(0, |(_, count)| *count))
     };
     let before = appended()?;
     let size = AtomicUsize::new(0);

@@ -26,9 +26,9 @@ fn replay(copy: &StreamCopy, last: u64) -> Option<(Vec<u64>, Vec<String>)> {
     let numbers = |events: Vec<(u64, Bytes)>| events.into_iter().map(|(number, _)| number).collect();
     match call_replay(copy, last, FrameLimits::default()) {
         CallReplay::Events(events) => Some((numbers(events), vec![])),
-        CallReplay::Unfinished(events, lost) => {
+        CallReplay::Unfinished(events, open) => {
             let id = |id: Id| String::from_utf8_lossy(id.json()).into_owned();
-            Some((numbers(events), lost.into_iter().map(id).collect()))
+            Some((numbers(events), open.into_iter().map(id).collect()))
         }
         CallReplay::Lost => None,
     }
