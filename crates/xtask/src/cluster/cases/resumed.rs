@@ -35,6 +35,7 @@ pub(super) struct CutCall {
     pub(super) last: String,
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "passed to `map_err`")]
 fn told(why: Failure) -> String {
     format!("{why:?}")
 }
