@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use transport::task::spawn;
 
+use crate::event_copies::EventCopies;
 use crate::families::StoreKeys;
 use crate::following::follow;
 use crate::homes::KnownHomes;
@@ -69,6 +70,8 @@ pub(crate) struct Membership {
     pub(crate) own_notices: Mutex<OwnNotices>,
     /// Notified of changes in the outbox.
     pub(crate) waiting: Notify,
+    /// The copies of clients' events; `None` if events are not copied.
+    pub(crate) events: Option<Arc<EventCopies>>,
     /// The time for which sessions are kept after their last use.
     pub(crate) session_life: Mutex<Duration>,
     pub(crate) sessions: Arc<dyn SharedSessions>,
@@ -109,10 +112,12 @@ impl Cluster {
     pub fn join(settings: &ClusterSettings, sealer: Arc<dyn ValueSealer>, members: ClusterMembers) -> Self {
         let keys = StoreKeys::new(&settings.store.prefix);
         let (store, kept) = Store::new(settings.store.address(keys.log()));
+        let values = SealedValues::new(sealer);
+        let events = settings.copies_events.then(|| Arc::new(EventCopies::new(&store, &keys, &values)));
         let membership = Arc::new(Membership {
             store,
             keys,
-            values: SealedValues::new(sealer),
+            values,
             id: settings.id,
             me: settings.replica(now_ms()),
             replicas: ArcSwap::default(),
@@ -132,17 +137,19 @@ impl Cluster {
             outbox: Mutex::default(),
             own_notices: Mutex::default(),
             waiting: Notify::new(),
+            events,
             session_life: Mutex::new(settings.session_life),
             sessions: members.sessions,
             api_keys: members.keys,
         });
         let living = membership.clone();
-        let tasks = vec![
+        let mut tasks = vec![
             spawn(kept),
             spawn(follow(membership.clone())),
             spawn(publish(membership.clone())),
             spawn(async move { living.standstill.live().await }),
         ];
+        tasks.extend(membership.events.clone().map(|events| spawn(async move { events.run().await })));
         Self { membership, tasks }
     }
 
@@ -338,6 +345,9 @@ impl Cluster {
         let left = async {
             while !membership.outbox.lock().is_empty() && membership.publish_once().await.is_ok() {}
             let _ = membership.write_logins().await;
+            if let Some(events) = &membership.events {
+                events.copy_rest().await;
+            }
             membership.sign_off().await;
         };
         // The store forgets the replica by itself after some seconds.

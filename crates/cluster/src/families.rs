@@ -16,6 +16,7 @@
 //! | `sign-in:NAME` | grants with their tokens, clients, uses of tokens | with the grant, the client or the token |
 //! | `used:NAME` | the use of a thing that works once | with the thing |
 //! | `session:ID` | what a client has sent in its session | with the session |
+//! | `events:STREAM` | a list of chunks of events that a client may request again, at most [`MOST_EVENTS`] and [`MOST_EVENT_BYTES`] | [`EVENT_LIFE`] after the last event |
 //! | `home:OWNER` | the replica that has the process of an owner | two hours after its last use |
 //! | `count:DIGEST` | the number of requests that a rate limit has counted | when they no longer count, after a day at most for each request of a burst |
 //! | `journal` | a stream of what the gateways record, at most [`MOST_JOURNAL`] entries | some time after the last entry |
@@ -29,6 +30,15 @@ pub(crate) const MOST_NOTICES: usize = 100_000;
 
 /// The maximum number of entries of the journal that the store keeps.
 pub(crate) const MOST_JOURNAL: usize = 5000;
+
+/// The maximum number of events of a client's event stream that the store keeps.
+pub(crate) const MOST_EVENTS: usize = 256;
+
+/// The maximum size of the events of a client's event stream that the store keeps, in bytes.
+pub(crate) const MOST_EVENT_BYTES: usize = 1 << 20;
+
+/// The time for which the store keeps the events of a client's event stream after the last one.
+pub(crate) const EVENT_LIFE: Duration = Duration::from_mins(5);
 
 /// The time without a heartbeat after which a replica is considered gone.
 pub(crate) const REPLICA_LIFE: Duration = Duration::from_secs(10);
@@ -118,6 +128,11 @@ impl StoreKeys {
     /// The key of the end of a session.
     pub(crate) fn ended(&self, id: &str) -> String {
         self.named("ended", id)
+    }
+
+    /// The key of the events of a client's event stream.
+    pub(crate) fn events(&self, stream: &str) -> String {
+        self.key(&format!("events:{stream}"))
     }
 
     /// The key of the home of an owner.

@@ -8,13 +8,14 @@
 //! | `counting` | the cluster's functions for shared counts |
 //! | `following` | the task that reads notices, compares API keys, and sends the replica's heartbeats |
 //! | `session_outbox` | changes to sessions that wait to be written |
+//! | `event_outbox`, `copied_streams`, `event_copies`, `event_replay` | events of clients' streams: sessions whose events wait to be copied; the streams that the store keeps (pure); the task that copies events; the cluster's functions for them |
 //! | `publishing` | the task that writes changes to sessions |
 //! | `documents` | documents with versions, which are replaced by compare and set (pure) |
 //! | `standstill` | detects that the process stood still; requests then wait until its data was compared with the store |
 //! | `login_exchange` | the exchange of logins with the other replicas |
 //! | `settings` | the settings of a replica |
 //! | `member` | what the gateway provides |
-//! | `sessions`, `api_keys`, `counts`, `journal`, `managed`, `consents`, `definitions`, `sign_ins`, `logins`, `single_use`, `replicas`, `homes`, `notices` | what is shared: each as commands and replies (pure) |
+//! | `sessions`, `api_keys`, `counts`, `journal`, `managed`, `consents`, `definitions`, `sign_ins`, `logins`, `single_use`, `replicas`, `homes`, `notices`, `event_chunks` | what is shared: each as commands and replies (pure) |
 //! | [`peers`], `peer_door`, `peer_table` | requests that a replica passes on to another; its address and key for them; the known replicas |
 //! | `families` | the names in the store, as a table |
 //! | `formats` | the rule by which gateways of two versions work together |
@@ -25,10 +26,15 @@
 mod api_keys;
 mod cluster;
 mod consents;
+mod copied_streams;
 mod counting;
 mod counts;
 mod definitions;
 mod documents;
+mod event_chunks;
+mod event_copies;
+mod event_outbox;
+mod event_replay;
 mod families;
 mod following;
 #[cfg(test)]
@@ -63,6 +69,9 @@ pub use cluster::{Cluster, ClusterMembers};
 pub use consents::ConsentLock;
 pub use counts::{CountTake, Counted};
 pub use documents::{DocumentVersion, StoredDocument, VersionedDocument};
+pub use event_chunks::{MissedEvents, NewEvents, StreamCopy, StreamKey};
+pub use event_copies::EventFigures;
+pub use event_outbox::{EventSource, TakenEvents};
 pub use homes::HomeOwner;
 pub use journal::{JournalPage, JournalPosition};
 pub use logins::{LoginAttempt, LoginMark};

@@ -24,6 +24,8 @@ pub struct ClusterSettings {
     pub name: String,
     /// The time for which sessions are kept after their last use.
     pub session_life: Duration,
+    /// True if the events of clients' event streams are copied to the store.
+    pub copies_events: bool,
 }
 
 /// The store of a cluster, and the certificate authorities that are trusted for it.

@@ -22,6 +22,7 @@ fn write_cluster(
     let count = cluster.replicas().len() as u64;
     let alive = ("dragoman_cluster_replicas", "Gateways of the cluster that are alive, including this one.");
     families.gauges(alive, |series| series(&[], number(count)))?;
+    write_events(families, cluster)?;
     let (asked, alone) = counts.figures();
     let asks =
         ("dragoman_rate_limit_commands", "Commands that rate limits sent to the store of the cluster.");
@@ -36,6 +37,30 @@ fn write_cluster(
         "Entries of the record of calls that were not sent to the other gateways of the cluster.",
     );
     families.counters::<u64>(gap, |series| series(&[], lost))
+}
+
+fn write_events(families: &mut Families<'_, '_>, cluster: &Cluster) -> Result {
+    let Some(figures) = cluster.event_figures() else { return Ok(()) };
+    let copied = (
+        "dragoman_replay_events_copied",
+        "Events of clients' event streams that were copied to the store of the cluster.",
+    );
+    families.counters::<u64>(copied, |series| series(&[], figures.copied))?;
+    let lost = (
+        "dragoman_replay_events_lost",
+        "Events of clients' event streams that were not copied to the store of the cluster.",
+    );
+    families.counters::<u64>(lost, |series| series(&[], figures.lost))?;
+    let resumed = (
+        "dragoman_replay_streams_resumed",
+        "Event streams of other gateways of the cluster that clients have resumed at this one.",
+    );
+    families.counters::<u64>(resumed, |series| series(&[], figures.resumed))?;
+    let bytes = (
+        "dragoman_replay_bytes",
+        "Bytes of events of clients' event streams that the store of the cluster keeps for this gateway.",
+    );
+    families.gauges(bytes, |series| series(&[], number(figures.bytes)))
 }
 
 pub(super) fn write(families: &mut Families<'_, '_>, gateway: &Gateway) -> Result {

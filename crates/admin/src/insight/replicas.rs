@@ -19,6 +19,24 @@ pub(crate) struct ReplicaList {
     pub(crate) store: StoreConnection,
     /// The gateways that were alive within the last ten seconds; empty while the store cannot be reached.
     pub(crate) replicas: Vec<ListedReplica>,
+    /// The events of clients' event streams that this gateway has copied to the store; absent if `cluster.replay` is false.
+    pub(crate) replay: Option<CopiedEvents>,
+}
+
+/// The events of clients' event streams that a gateway has copied to the store since its start.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CopiedEvents {
+    /// The number of events that were copied.
+    pub(crate) copied: u64,
+    /// The number of events that were not copied, because the store was slow, away or full, or because they are too large.
+    pub(crate) lost: u64,
+    /// The number of streams of other gateways that clients have resumed at this gateway.
+    pub(crate) resumed: u64,
+    /// The number of streams that the store keeps for this gateway.
+    pub(crate) streams: u64,
+    /// The size of these streams in the store, in bytes.
+    pub(crate) bytes: u64,
 }
 
 /// The connection to the store that the gateways share.
@@ -84,7 +102,14 @@ pub(crate) fn replicas(shard: &Arc<Shard>) -> Result<ReplicaList, Refusal> {
         address: replica.door.as_ref().map(|door| door.address.to_string()),
         is_this_one: replica.id == *mine,
     });
-    Ok(ReplicaList { store: StoreConnection::of(cluster), replicas: listed.collect() })
+    let replay = cluster.event_figures().map(|figures| CopiedEvents {
+        copied: figures.copied,
+        lost: figures.lost,
+        resumed: figures.resumed,
+        streams: figures.streams,
+        bytes: figures.bytes,
+    });
+    Ok(ReplicaList { store: StoreConnection::of(cluster), replicas: listed.collect(), replay })
 }
 
 /// Returns the findings that an operator should look at: the store cannot be used, or changes from another gateway are not in

@@ -8,7 +8,7 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::forward_proxy::decoded;
 use crate::reading::reader::Reader;
 use crate::reading::rows::section;
-use crate::reading::spellings::{MergedSection, Optional, Parsed, Secret, path};
+use crate::reading::spellings::{Flag, MergedSection, Optional, Parsed, Secret, path};
 use crate::servers::route::ClientTls;
 use crate::serving::listen::OneAddress;
 use crate::syntax::parse::Entry;
@@ -49,6 +49,9 @@ section! {
         /// The address at which this gateway accepts requests that the other gateways of the cluster pass on, such as `10.0.0.7:8810`. Clients
         /// must not be able to reach it. Without it, some requests succeed only at one gateway.
         "address" address: Option<SocketAddr> = Optional(OneAddress), absent "none", see "[below](#requests-that-are-passed-on)";
+        /// Copies the events of clients' event streams to the store, so that a client can resume a stream at another gateway after the gateway
+        /// that sent the events has ended.
+        "replay" replay: bool = Flag, default true, see "[below](#events-that-are-sent-again)";
         /// The prefix of all key names in the store. Give each cluster its own prefix if several clusters share a store.
         "prefix" prefix: String = Parsed("a prefix", prefix), default "dragoman".to_owned();
         /// The name of this gateway on pages and in the log.

@@ -148,6 +148,18 @@ impl EventLog {
         kept.map(|event| (event.id, event.data.clone()))
     }
 
+    /// The kept events whose order is at least `from`, each with its order: the oldest first. The data is shared with the log.
+    pub fn since(&self, from: u64) -> Vec<(EventId, Bytes, u64)> {
+        let newest = |events: &VecDeque<KeptEvent>| {
+            let new = events.iter().rev().take_while(|event| event.order >= from);
+            new.map(|event| (event.id, event.data.clone(), event.order)).collect::<Vec<_>>()
+        };
+        let mut events = newest(&self.kept);
+        events.extend(newest(&self.answers));
+        events.sort_unstable_by_key(|(_, _, order)| *order);
+        events
+    }
+
     /// Returns true if a replay after `last` would have a gap, because later events of the stream were dropped or
     /// because `last` never existed. `next` is the number of the stream's next event.
     pub fn has_gap(&self, last: EventId, next: u64) -> bool {
@@ -211,6 +223,21 @@ mod tests {
         let mut none = EventLog::new(0, 0);
         none.push_answer(id(1, 1), Bytes::from_static(b"x"), 0);
         assert_eq!(none.after(id(1, 0)).count(), 0);
+    }
+
+    #[test]
+    fn new_events_of_all_streams_are_listed_in_their_order() {
+        let mut log = EventLog::new(3, 100);
+        for order in 0..4 {
+            log.push(id(1, order), Bytes::from_static(b"notice"), order);
+        }
+        log.push_answer(id(1, 4), Bytes::from_static(b"answer"), 4);
+        log.push(id(2, 0), Bytes::from_static(b"notice"), 5);
+        let since =
+            |from| log.since(from).into_iter().map(|(id, _, order)| (id.stream, order)).collect::<Vec<_>>();
+        assert_eq!(since(0), [(1, 2), (1, 3), (1, 4), (2, 5)], "the first two are no longer kept");
+        assert_eq!(since(4), [(1, 4), (2, 5)]);
+        assert_eq!(since(6), []);
     }
 
     #[test]

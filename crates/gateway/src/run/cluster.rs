@@ -86,6 +86,7 @@ fn settings(gateway: &Gateway) -> Result<Option<ClusterSettings>, BoxError> {
         door: gateway.process.peer_door.clone(),
         name,
         session_life: config.limits.session_lifetime,
+        copies_events: cluster.replay,
     }))
 }
 

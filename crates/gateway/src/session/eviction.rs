@@ -85,7 +85,7 @@ mod tests {
         let kept = kept(1000);
         let streams = [(); 2].map(|()| Streams::counted(&Limits::default(), 0, kept));
         let bodies = streams.each_ref().map(|streams| streams.open_standing(false).unwrap());
-        let calls = streams.each_ref().map(|streams| streams.open(false).unwrap());
+        let calls = streams.each_ref().map(|streams| streams.open(false, &[]).unwrap());
         let deadline = Deadline::now() + Duration::from_secs(10);
         streams[0].push_answer(calls[0].0, message(100), deadline).await;
         for _ in 0..4 {

@@ -120,6 +120,7 @@ pub(crate) async fn handshake(
         &context.egress.snapshot().limits,
         context.state.sealer.clone(),
     );
+    context.state.copy_events(&session, &context.egress.snapshot().limits);
     let pending = PendingSession::new(context, session);
     let view = pending.session().find_view(&context.view).await.view();
     let info = context.egress.snapshot().profiles[profile].introduction();

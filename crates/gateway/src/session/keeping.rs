@@ -88,6 +88,7 @@ impl SessionState {
         for key in self.ended.lock().all() {
             cluster.session_ended(key);
         }
+        self.copy_events_again();
         for session in self.sessions.all() {
             if let Some(kept) = &session.kept {
                 cluster.session_changed(kept.key, Arc::new(ClusterRow(session.clone())));

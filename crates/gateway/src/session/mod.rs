@@ -7,7 +7,7 @@
 //! | [`session`], [`usage`], [`handshake`] | one session, the times of its use, and its handshake |
 //! | `session_client`, [`session_links`] | the introduction of a session's client; the links that a session uses |
 //! | [`table`], [`sessions`] | a table of sessions, also used by dialects; all sessions with a handshake |
-//! | [`streams`] | a session's event streams |
+//! | [`streams`], `copied_events` | a session's event streams; their events as the cluster copies them |
 //! | [`open_requests`] | a session's running requests |
 //! | [`ending`], [`eviction`] | the end of sessions; the eviction of their events when there are too many |
 //! | `followed`, [`subscriptions`], [`replaced`] | resources that a client listens to: kept, changed, moved to other servers |
@@ -21,6 +21,7 @@
 
 pub(crate) mod changed;
 pub(crate) mod context;
+mod copied_events;
 mod denied_servers;
 pub(crate) mod ending;
 pub(crate) mod eviction;

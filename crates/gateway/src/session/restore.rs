@@ -67,6 +67,7 @@ pub(crate) async fn restore(
     for state in session.kept.iter().flat_map(|kept| [&kept.returned, &kept.is_stored]) {
         state.store(true, Ordering::Relaxed);
     }
+    state.copy_events(&session, &snapshot.limits);
     let pending = PendingSession::new(context, session);
     pending.session().find_view(&context.view).await;
     state.sessions.add(pending.session(), Some(permit));

@@ -9,11 +9,16 @@ use config::Limits;
 use engine::session::{EventId, EventLog};
 use parking_lot::Mutex;
 use proto::codec::sse::{KEEP_ALIVE, encode_event};
+use proto::rpc::Id;
 use tokio::time::{Instant, timeout_at};
 use transport::budget::{self, KeptCount, KeptPart};
 use transport::net::{Body, BodySender};
 
+use self::copies::CopyState;
 use super::seal::random_number;
+
+pub(crate) mod copies;
+mod resuming;
 
 /// The number of the standing stream (GET), which carries the messages that belong to no request.
 pub(crate) const STANDING: u64 = 0;
@@ -29,6 +34,9 @@ const MAX_PENDING: usize = 64;
 /// the events again.
 const BEHIND: usize = 256;
 
+/// The message for a client whose answer was lost.
+pub(crate) const LOST: &str = "the answer was lost with the gateway that received it, which has ended; the request may have been executed";
+
 /// The reason why a stream cannot be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum StreamFault {
@@ -37,8 +45,10 @@ pub(crate) enum StreamFault {
     #[error("the events after this Last-Event-ID are no longer kept; send the request again")]
     Gap,
     #[error(
-        "the gateway that received the answer has ended, so the answer is lost; the request may have been executed"
+        "the events of this stream are in the cluster's store, which cannot be read now; resume the stream again in a moment"
     )]
+    Unreadable,
+    #[error("{LOST}")]
     Lost,
 }
 
@@ -56,6 +66,8 @@ struct Table {
     streams: HashMap<u64, SessionStreamState>,
     pending: VecDeque<Bytes>,
     next_stream: u64,
+    /// The state of copying the events to the cluster's store; `None` if they are not copied.
+    copies: Option<Box<CopyState>>,
 }
 
 /// All streams of a session.
@@ -88,17 +100,19 @@ impl Streams {
             streams: HashMap::new(),
             pending: VecDeque::new(),
             next_stream: STANDING + 1,
+            copies: None,
         };
         Self { max: limits.streams_per_session, table: Mutex::new(table) }
     }
 
-    /// Opens a stream for one request's messages. If `primed` is true, an event without data is sent first, so the
+    /// Opens a stream for the messages of these requests. If `primed` is true, an event without data is sent first, so the
     /// client can request the rest even if the connection breaks before the first message.
-    pub(crate) fn open(&self, primed: bool) -> Result<(u64, Body), StreamFault> {
+    pub(crate) fn open(&self, primed: bool, requests: &[Id]) -> Result<(u64, Body), StreamFault> {
         let mut table = self.table.lock();
         table.make_room(self.max)?;
         let id = table.next_stream;
         table.next_stream += 1;
+        table.note_requests(id, requests);
         let body = table.attach(id, BEHIND);
         if primed {
             table.prime(id, None);
@@ -134,47 +148,6 @@ impl Streams {
     /// Returns true if the event has been sent since the session was opened or restored in this process.
     pub(crate) fn has_sent(&self, event: EventId) -> bool {
         self.table.lock().epoch == event.epoch
-    }
-
-    /// Reopens a stream after the last event that the client has received.
-    pub(crate) fn resume(&self, last: EventId) -> Result<Body, StreamFault> {
-        let mut table = self.table.lock();
-        if last.epoch != table.epoch {
-            return Err(StreamFault::Lost);
-        }
-        let stream = table.streams.get(&last.stream).ok_or(StreamFault::Gap)?;
-        let (next, is_done) = (stream.next, stream.done);
-        if table.log.has_gap(last, next) {
-            // A client may miss notifications of a call, but not its answer.
-            let has_answer = !is_done || table.log.after(last).next().is_some();
-            if last.stream == STANDING || last.event >= next || !has_answer {
-                return Err(StreamFault::Gap);
-            }
-            tracing::debug!(
-                stream = last.stream,
-                "a client resumed a call but missed some of its notifications"
-            );
-        }
-        let missed: Vec<(EventId, Bytes)> = table.log.after(last).collect();
-        // The missed events wait for their reader together, however many they are; they are kept in memory anyway.
-        let body = table.attach(last.stream, missed.len() + BEHIND);
-        let mut are_written = false;
-        if let Some(stream) = table.streams.get_mut(&last.stream) {
-            for (id, data) in missed {
-                stream.write(id, &data);
-            }
-            are_written = stream.live.is_some();
-            if stream.done {
-                stream.live = None;
-            }
-        }
-        if are_written {
-            table.log.note_fetched(last.stream);
-        }
-        if last.stream == STANDING {
-            table.send_pending();
-        }
-        Ok(body)
     }
 
     /// Sends a message on a stream. The message is kept for resumption, whether or not the client is connected.
@@ -237,6 +210,7 @@ impl Streams {
             stream.done = true;
             stream.live = None;
         }
+        table.note_new();
     }
 
     /// Returns the sequence number of the oldest event that may be evicted. See [`EventLog::oldest`].
@@ -325,6 +299,7 @@ impl Table {
         stream.send(Bytes::from(text));
         let order = self.kept.part().next_order();
         self.log.push(event, Bytes::new(), order);
+        self.note_new();
     }
 
     fn push(&mut self, id: u64, message: Bytes) {
@@ -332,6 +307,7 @@ impl Table {
             let order = self.kept.part().next_order();
             self.log.push(event, message, order);
             self.count();
+            self.note_new();
         }
     }
 
@@ -340,6 +316,7 @@ impl Table {
             let order = self.kept.part().next_order();
             self.log.push_answer(event, answer, order);
             self.count();
+            self.note_new();
         }
     }
 

@@ -52,7 +52,7 @@ pub use playground::{
     SchemaField,
 };
 pub use profiles::{ProfilePage, ProfileRow, ProfileServer, ProfilesPage, UnservedCaller};
-pub use replicas::{ReplicaRow, ReplicasPage, StoreRow, StoreStanding};
+pub use replicas::{CopiedEventsRow, ReplicaRow, ReplicasPage, StoreRow, StoreStanding};
 pub use servers::{
     AddServer, ConnectionCounts, ProcessRow, ServerConfig, ServerLogin, ServerPage, ServerRow, ServersFilter,
     ServersPage, StateChange, StderrLine,

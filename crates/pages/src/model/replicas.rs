@@ -9,6 +9,23 @@ pub struct ReplicasPage {
     pub store: Option<StoreRow>,
     /// The gateways that are alive, this one first.
     pub replicas: Vec<ReplicaRow>,
+    /// The events of clients' event streams that this gateway has copied to the store; `None` if it copies none.
+    pub events: Option<CopiedEventsRow>,
+}
+
+/// The events of clients' event streams that a gateway has copied to the store since its start.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CopiedEventsRow {
+    /// The number of events that were copied.
+    pub copied: u64,
+    /// The number of events that were not copied.
+    pub lost: u64,
+    /// The number of streams of other gateways that clients have resumed at this gateway.
+    pub resumed: u64,
+    /// The number of streams that the store keeps for this gateway.
+    pub streams: u64,
+    /// The size of these streams in the store, in bytes.
+    pub bytes: u64,
 }
 
 /// The store that the gateways share.

@@ -1,8 +1,8 @@
 //! The gateways of a cluster, and the store that they share.
 
-use crate::model::{PageFrame, ReplicasPage, StoreRow, StoreStanding};
+use crate::model::{CopiedEventsRow, PageFrame, ReplicasPage, StoreRow, StoreStanding};
 use crate::part::{
-    Empty, Glyph, Head, Section, Tone, badge, count, empty, facts, left_out, page, shown, table, when,
+    Empty, Glyph, Head, Section, Tone, badge, bytes, count, empty, facts, left_out, page, shown, table, when,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -18,6 +18,9 @@ pub fn replicas(frame: &PageFrame, data: &ReplicasPage) -> Markup {
             @if let Some(store) = &data.store {
                 section aria-labelledby="store" { h2 id="store" { "Store" } (store_facts(frame, store)) }
                 section aria-labelledby="gateways" { h2 id="gateways" { "Gateways" } (gateways(frame, data, store)) }
+                @if let Some(events) = &data.events {
+                    section aria-labelledby="events" { h2 id="events" { "Events of this gateway in the store" } (event_facts(events)) }
+                }
             } @else {
                 (empty(&Empty {
                     icon: Glyph::Replica,
@@ -41,6 +44,19 @@ fn store_facts(frame: &PageFrame, store: &StoreRow) -> Markup {
     let label = if store.standing == StoreStanding::Ready { "Version" } else { "Reason" };
     let detail = html! { @match &store.detail { Some(text) => (text), None => span.quiet { "–" } } };
     facts(&[("State", badge(tone, glyph, word)), (label, detail), ("Since", when(frame.now, store.since))])
+}
+
+/// The events that clients can get at another gateway.
+fn event_facts(events: &CopiedEventsRow) -> Markup {
+    html! {
+        p.quiet { "If this gateway ends, clients resume their event streams at another one, which reads the events from the store." }
+        (facts(&[
+            ("Copied events", html! { (count(events.copied)) }),
+            ("Events that were not copied", html! { (count(events.lost)) }),
+            ("Streams in the store", html! { (count(events.streams)) " (" (bytes(events.bytes)) ")" }),
+            ("Streams of other gateways resumed here", html! { (count(events.resumed)) }),
+        ]))
+    }
 }
 
 fn gateways(frame: &PageFrame, data: &ReplicasPage, store: &StoreRow) -> Markup {

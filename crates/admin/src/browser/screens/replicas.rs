@@ -1,12 +1,12 @@
 //! The gateways of the cluster, and the store that they share.
 
-use pages::model::{ReplicaRow, ReplicasPage, StoreRow, StoreStanding};
+use pages::model::{CopiedEventsRow, ReplicaRow, ReplicasPage, StoreRow, StoreStanding};
 use pages::page;
 
 use super::super::page_reply::{self, PageResult};
 use super::super::page_request::PageRequest;
 use super::count;
-use crate::insight::replicas::{self, ListedReplica, StoreConnection};
+use crate::insight::replicas::{self, CopiedEvents, ListedReplica, StoreConnection};
 
 /// Shows the gateways.
 pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
@@ -18,7 +18,11 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
             rows.sort_by(|left, right| {
                 right.is_this_one.cmp(&left.is_this_one).then_with(|| left.name.raw().cmp(right.name.raw()))
             });
-            ReplicasPage { store: Some(store(list.store)), replicas: rows }
+            ReplicasPage {
+                store: Some(store(list.store)),
+                replicas: rows,
+                events: list.replay.as_ref().map(events),
+            }
         },
     );
     page_reply::ok(page::replicas(&request.frame(), &data))
@@ -32,6 +36,16 @@ fn store(connection: StoreConnection) -> StoreRow {
         _ => StoreStanding::Connecting,
     };
     StoreRow { standing, detail: connection.detail.map(Into::into), since: connection.since.0 }
+}
+
+fn events(copied: &CopiedEvents) -> CopiedEventsRow {
+    CopiedEventsRow {
+        copied: copied.copied,
+        lost: copied.lost,
+        resumed: copied.resumed,
+        streams: copied.streams,
+        bytes: copied.bytes,
+    }
 }
 
 fn row(replica: ListedReplica) -> ReplicaRow {

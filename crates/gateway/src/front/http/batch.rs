@@ -8,7 +8,7 @@ use engine::Fault;
 use http::{HeaderMap, Response, StatusCode};
 use proto::era::Era;
 use proto::mcp::Method;
-use proto::rpc::{Batch, Frame, FrameKind, array, code};
+use proto::rpc::{Batch, Frame, FrameKind, Id, array, code};
 use transport::net::Body;
 
 use super::drive::drive;
@@ -56,32 +56,14 @@ pub(super) async fn batch(
     };
     session.touch();
     let ClientChannel::Http(streams) = &session.channel else { return answer::not_allowed() };
-    let mut answers: Vec<Bytes> = Vec::new();
-    let mut calls = Vec::new();
-    for message in batch.messages {
-        match message {
-            Err(e) => answers.push(Fault::from(&e).response(e.id.as_ref())),
-            Ok(frame) if frame.method() == Method::Initialize.name() => {
-                let fault = Fault::client(code::INVALID_REQUEST, "initialize must not be part of a batch");
-                answers.push(fault.response(frame.id()));
-            }
-            Ok(frame) => match frame.kind() {
-                FrameKind::Notification => notification(&shard.call, &session, frame),
-                FrameKind::Response | FrameKind::Error => response(&shard.call, &session, &frame),
-                FrameKind::Request => match request(shard, entry, &session, frame).await {
-                    Ok(answer) => answers.extend(answer),
-                    Err((call, change)) => calls.push((call, change)),
-                },
-            },
-        }
-    }
+    let BatchRequests { answers, calls, ids } = begin(shard, entry, &session, batch).await;
     if calls.is_empty() && answers.is_empty() {
         return answer::empty(StatusCode::ACCEPTED);
     }
     if calls.is_empty() {
         return answer::message(200, array(&answers));
     }
-    let (stream, body) = match streams.open(false) {
+    let (stream, body) = match streams.open(false, &ids) {
         Ok(opened) => opened,
         Err(fault) => return answer::refusal(StatusCode::TOO_MANY_REQUESTS, &fault.to_string()),
     };
@@ -100,6 +82,53 @@ pub(super) async fn batch(
         }
     });
     answer::events(body)
+}
+
+/// The requests of a batch: the answers that are known already, and the calls with the ids of their requests.
+#[derive(Default)]
+struct BatchRequests {
+    answers: Vec<Bytes>,
+    calls: Vec<(Box<Call>, Option<Change>)>,
+    ids: Vec<Id>,
+}
+
+/// Handles each message of a batch, without waiting for calls.
+async fn begin(
+    shard: &Arc<Shard>,
+    entry: &AdmittedRequest,
+    session: &Arc<Session>,
+    batch: Batch,
+) -> BatchRequests {
+    let mut requests = BatchRequests::default();
+    for message in batch.messages {
+        let frame = match message {
+            Ok(frame) => frame,
+            Err(e) => {
+                requests.answers.push(Fault::from(&e).response(e.id.as_ref()));
+                continue;
+            }
+        };
+        if frame.method() == Method::Initialize.name() {
+            let fault = Fault::client(code::INVALID_REQUEST, "initialize must not be part of a batch");
+            requests.answers.push(fault.response(frame.id()));
+            continue;
+        }
+        match frame.kind() {
+            FrameKind::Notification => notification(&shard.call, session, frame),
+            FrameKind::Response | FrameKind::Error => response(&shard.call, session, &frame),
+            FrameKind::Request => {
+                let id = frame.id().cloned();
+                match request(shard, entry, session, frame).await {
+                    Ok(answer) => requests.answers.extend(answer),
+                    Err(call) => {
+                        requests.calls.push(call);
+                        requests.ids.extend(id);
+                    }
+                }
+            }
+        }
+    }
+    requests
 }
 
 /// Returns the answer to a request in a batch, or the call that will produce the answer; `None` if the client

@@ -3,21 +3,20 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use engine::session::EventId;
-use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http::{HeaderMap, Request, Response, StatusCode};
 use proto::era::{Lifecycle, by_version};
 use proto::rpc::Id;
 use transport::net::fields::{field, has_field, text};
 use transport::net::{Body, Incoming};
 
 use super::entry::AdmittedRequest;
-use super::replicas::passing_on::{self, OutgoingRequest};
-use super::{answer, header_names, media, sse};
+use super::opened::{opened_stream, standing};
+use super::{answer, header_names, media, resumed, sse};
 use crate::process::Shard;
 use crate::session::restore::restore;
 use crate::session::session::{ClientChannel, Session};
-use crate::session::streams::{STANDING, StreamFault, sending_process};
+use crate::session::streams::StreamFault;
 
 /// Opens or resumes a stream.
 pub(super) async fn get(
@@ -39,36 +38,15 @@ pub(super) async fn get(
     let ClientChannel::Http(streams) = &session.channel else { return answer::not_allowed() };
     session.touch();
     let last = field(headers, &header_names::LAST_EVENT_ID).and_then(text);
-    let standing = || {
-        let opened = streams.open_standing(session.era().primes_streams);
-        // A client that was connected before a restart may have missed changes; after this notice it can fetch everything again.
-        opened.inspect(|_| session.announce_return())
-    };
-    let last = last.map(EventId::parse);
-    if let (Some(Some(event)), Some(movable)) = (last, &entry.movable)
-        && let Some(peer) = passing_on::numbered(shard, sending_process(event)).await
-    {
-        let moved = OutgoingRequest { method: Method::GET, headers, body: Bytes::new(), id: None };
-        return Box::pin(passing_on::pass_on(shard, movable, moved, &peer)).await;
-    }
-    let opened = match last {
-        None => standing(),
-        Some(Some(last)) if last.stream == STANDING && !streams.has_sent(last) => {
-            session.note_missed();
-            standing()
+    let opened = match last.map(EventId::parse) {
+        None => standing(&session, streams),
+        Some(Some(last)) if streams.has_sent(last) => streams.resume(last),
+        Some(Some(last)) => {
+            return Box::pin(resumed::elsewhere(shard, (entry, headers), (&session, streams), last)).await;
         }
-        Some(Some(last)) => streams.resume(last),
         Some(None) => Err(StreamFault::Gap),
     };
-    match opened {
-        Ok(body) => answer::events(body),
-        Err(fault @ StreamFault::TooMany(_)) => {
-            answer::refusal(StatusCode::TOO_MANY_REQUESTS, &fault.to_string())
-        }
-        Err(fault @ (StreamFault::Gap | StreamFault::Lost)) => {
-            answer::refusal(StatusCode::BAD_REQUEST, &fault.to_string())
-        }
-    }
+    opened_stream(opened)
 }
 
 /// Ends a session.

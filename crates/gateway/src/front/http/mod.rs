@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `service`, `guard`, `identify`, `denied`, `limited` | routing; the first checks, callers, refusals and rate limits |
 //! | `post`, `batch`, `get`, `stateless` | Streamable HTTP |
+//! | `opened`, `resumed` | the session's own event stream; event streams that another gateway of the cluster has sent |
 //! | `sse` | HTTP+SSE |
 //! | `dialect` | endpoints that imitate another system |
 //! | `consent`, `login` | pages where users give consent; the endpoints by which people sign in |
@@ -30,12 +31,14 @@ pub mod identify;
 pub mod limited;
 mod login;
 pub mod media;
+mod opened;
 pub mod operators;
 pub(crate) mod peer_service;
 mod post;
 mod ready;
 mod replicas;
 mod reply;
+mod resumed;
 mod seen;
 mod service;
 mod spare;

@@ -277,7 +277,7 @@ async fn request(
     }
     let Some((running, change)) = attended.leave() else { return answer::empty(StatusCode::ACCEPTED) };
     let ClientChannel::Http(streams) = &session.channel else { return answer::not_allowed() };
-    let (stream, body) = match streams.open(session.era().primes_streams) {
+    let (stream, body) = match streams.open(session.era().primes_streams, id.as_slice()) {
         Ok(opened) => opened,
         Err(fault) => {
             return answer::refusal_of(StatusCode::TOO_MANY_REQUESTS, &fault.to_string(), id.as_ref());

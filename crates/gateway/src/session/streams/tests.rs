@@ -47,7 +47,7 @@ async fn a_resumed_call_gets_its_answer_after_many_missed_events() {
     for missed in [10, BEHIND, 3 * BEHIND] {
         let limits = Limits { replay_events: 2 * BEHIND, ..Limits::default() };
         let streams = Streams::new(&limits, 0);
-        let (id, body) = streams.open(true).unwrap();
+        let (id, body) = streams.open(true, &[]).unwrap();
         let first = EventId { epoch: streams.table.lock().epoch, stream: id, event: 0 };
         drop(body);
         for number in 0..missed {

@@ -3,8 +3,8 @@
 use super::{NOW, Sample, ago};
 use dragoman_pages::model::{
     AccessForm, AccessPage, AccessRuleRow, AccessStep, AccessVerdict, CapRow, ConsentRow, ConsentStanding,
-    KeyForm, KeyRow, KeyStanding, KeysPage, LimitsPage, LoginsPage, NewKey, RateRow, ReplicaRow,
-    ReplicasPage, RuleEffect, SignInRow, StoreRow, StoreStanding,
+    CopiedEventsRow, KeyForm, KeyRow, KeyStanding, KeysPage, LimitsPage, LoginsPage, NewKey, RateRow,
+    ReplicaRow, ReplicasPage, RuleEffect, SignInRow, StoreRow, StoreStanding,
 };
 
 /// The keys.
@@ -123,6 +123,7 @@ pub(crate) fn limits(s: &Sample) -> LimitsPage {
 /// The gateways of a cluster.
 pub(crate) fn replicas(s: &Sample) -> ReplicasPage {
     ReplicasPage {
+        events: Some(CopiedEventsRow { copied: 48_210, lost: 3, resumed: 7, streams: 61, bytes: 214_900 }),
         store: Some(StoreRow {
             standing: if s.rows == 0 { StoreStanding::Unreachable } else { StoreStanding::Ready },
             detail: Some(s.t(if s.rows == 0 { "127.0.0.1:6379 refused the connection" } else { "7.2.4" })),

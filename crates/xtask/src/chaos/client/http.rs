@@ -25,6 +25,8 @@ pub(crate) struct Reply {
     pub(crate) status: u16,
     headers: Vec<(String, String)>,
     body: BufReader<Body>,
+    /// The id of the last event that had one.
+    last_id: Option<String>,
 }
 
 /// A body without its framing.
@@ -59,7 +61,7 @@ pub(crate) fn exchange(address: SocketAddr, sent: &Sent<'_>, deadline: Instant) 
     let input = BufReader::new(stream);
     let mut body = Body { input, framing: Framing::UntilClose, left: 0, ended: false, deadline };
     let (status, headers) = body.head()?;
-    Ok(Reply { status, headers, body: BufReader::new(body) })
+    Ok(Reply { status, headers, body: BufReader::new(body), last_id: None })
 }
 
 impl Reply {
@@ -113,8 +115,15 @@ impl Reply {
                 data.extend([if data.is_empty() { "" } else { "\n" }, value]);
             } else if let Some(value) = field(line, "event") {
                 value.clone_into(&mut name);
+            } else if let Some(value) = field(line, "id") {
+                self.last_id = Some(value.to_owned());
             }
         }
+    }
+
+    /// The id of the last event that had one.
+    pub(crate) fn last_id(&self) -> Option<&str> {
+        self.last_id.as_deref()
     }
 
     /// A handle for any thread to end the connection.
@@ -248,6 +257,7 @@ mod tests {
         let mut reply = exchange(serve(events), &GET, soon()).unwrap();
         assert!(reply.is_stream());
         assert_eq!(reply.event().unwrap(), Some(("endpoint".into(), "/x".into())));
+        assert_eq!(reply.last_id(), Some("1"));
         assert_eq!(reply.event().unwrap(), Some((String::new(), "a\nb".into())));
         assert_eq!(reply.event().unwrap(), None);
     }

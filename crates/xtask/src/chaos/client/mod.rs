@@ -6,16 +6,19 @@
 //! | `http` | one HTTP exchange |
 //! | `hearing` | received messages, and the check that they were meant for this client |
 //! | `calls` | calls with nonces, and their results |
+//! | `streams` | event streams that a client leaves and resumes |
 
 mod calls;
 mod era;
 mod hearing;
 pub(crate) mod http;
+mod streams;
 
 pub(crate) use calls::{Called, End};
 pub(crate) use era::{Era, Way};
 pub(crate) use hearing::Hearing;
 use hearing::short;
+pub(crate) use streams::EventStream;
 
 use http::{Reply, Sent, exchange};
 use serde_json::{Value, json};

@@ -6,17 +6,19 @@ use crate::chaos::process::until;
 use crate::chaos::stage::SOON;
 use crate::cluster::rig::{Rig, all_go_on, each};
 use serde_json::json;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 pub(super) const ALL: &[Case] = &[Case {
     name: "cost",
-    title: "calls cause no command at the store: there are only the heartbeats of the replicas",
+    title: "calls cause no command at the store: there are only the heartbeats of the replicas, and events of event streams",
     run,
 }];
 
 /// The number of calls with sessions, and also of calls without sessions.
-const CALLS: usize = 2000;
+const CALLS: usize = 5000;
 
 /// The number of clients that make these calls.
 const CLIENTS: usize = 6;
@@ -85,5 +87,49 @@ fn run(rig: &mut Rig<'_>) -> Result<String, String> {
         }
         told.push(format!("{sum} commands in {seconds:.1} s with {CALLS} calls of {}", era.version));
     }
+    told.push(streamed(rig, &addresses)?);
     Ok(told.join(", "))
+}
+
+/// The number of calls that are answered with event streams, and the number of notes in each: a log message and a progress notification.
+const STREAMED: (u64, u64) = (120, 10);
+
+/// Adds up the memory that the store needs for the values whose names match a pattern.
+const MEMORY: &str = "local sum = 0; for _, name in ipairs(redis.call('KEYS', ARGV[1])) do \
+    sum = sum + redis.call('MEMORY', 'USAGE', name, 'SAMPLES', 0) end return sum";
+
+/// Makes calls that are answered with event streams; returns the commands, and the memory of the store, for their events.
+fn streamed(rig: &Rig<'_>, addresses: &[SocketAddr]) -> Result<String, String> {
+    let clients = rig.clients(CLIENTS, &[Era::NEWEST_SESSION], addresses, None)?;
+    thread::sleep(Duration::from_millis(500));
+    let appended = || -> Result<u64, String> {
+        let commands = rig.store.commands()?;
+        Ok(commands.iter().find(|(name, _)| name == "rpush").map_or(0, |(_, count)| *count))
+    };
+    let before = appended()?;
+    let size = AtomicUsize::new(0);
+    each(&clients, |client| {
+        for _ in 0..STREAMED.0 / CLIENTS as u64 {
+            let (.., mut stream) = client
+                .call_stream("up__talk", json!({ "notes": STREAMED.1 }), SOON)
+                .map_err(|why| format!("{why:?}"))?;
+            let messages = stream.rest().map_err(|why| format!("{why:?}"))?;
+            let sizes = messages.iter().map(|(_, message)| message.to_string().len());
+            size.fetch_add(sizes.sum(), Ordering::Relaxed);
+        }
+        Ok(())
+    })?;
+    thread::sleep(Duration::from_millis(300));
+    let (chunks, streams) = (appended()? - before, rig.store.names("dragoman:events:*")?.len() as u64);
+    // Each stream begins with an event without data, and ends with the answer.
+    let events = STREAMED.0 * (2 * STREAMED.1 + 2);
+    let bytes: u64 = rig.store.cli(&["EVAL", MEMORY, "0", "dragoman:events:*"])?.parse().unwrap_or(0);
+    if streams != STREAMED.0 || bytes == 0 || chunks >= events {
+        return Err(format!("{events} events of {} calls: {chunks} chunks in {streams} streams", STREAMED.0));
+    }
+    Ok(format!(
+        "{events} events of {streams} streams in {chunks} chunks, {} bytes for each stream with {} bytes of messages",
+        bytes / streams,
+        size.into_inner() as u64 / streams
+    ))
 }

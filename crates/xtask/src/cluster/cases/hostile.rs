@@ -2,7 +2,8 @@
 //! strangers.
 
 use super::Case;
-use crate::chaos::client::{Client, Era};
+use super::resumed::CutCall;
+use crate::chaos::client::{Client, Era, Failure};
 use crate::chaos::process::until;
 use crate::chaos::stage::SOON;
 use crate::cluster::redis::Redis;
@@ -25,6 +26,11 @@ const BEATS: Duration = Duration::from_millis(3500);
 const TRUNCATE: &str = "for _, name in ipairs(redis.call('KEYS', ARGV[1])) do \
     redis.call('SET', name, string.sub(redis.call('GET', name), 1, -4), 'KEEPTTL') end return 'done'";
 
+/// Changes a byte in the middle of every chunk of a stream.
+const CHANGE_ALL: &str = "for place, chunk in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do \
+    local half = math.floor(#chunk / 2); local changed = string.char((string.byte(chunk, half) + 1) % 256); \
+    redis.call('LSET', KEYS[1], place - 1, string.sub(chunk, 1, half - 1) .. changed .. string.sub(chunk, half + 1)) end return 'done'";
+
 /// The names of two clients' sessions in the store: the `quiet` client has disabled log messages, and the `open`
 /// client has not.
 struct Names {
@@ -45,6 +51,7 @@ fn run(rig: &mut Rig<'_>) -> Result<String, String> {
         .request("logging/setLevel", &json!({ "level": "emergency" }), SOON)
         .map_err(|why| format!("{why:?}"))?;
     foreign_values(rig, &quiet, &open, &names)?;
+    foreign_events(rig)?;
     garbage(rig, &open, &names)?;
     strangers(rig)?;
     all_go_on(&others, &addresses)?;
@@ -60,7 +67,7 @@ fn run(rig: &mut Rig<'_>) -> Result<String, String> {
 /// The name of the session that is in the store but not in `known`.
 fn new_session(store: &Redis, known: &[&String]) -> Result<String, String> {
     let found = || store.names("dragoman:session:*").ok()?.into_iter().find(|name| !known.contains(&name));
-    crate::chaos::process::until(KNOWN, found).ok_or_else(|| "a new session is not in the store".to_owned())
+    until(KNOWN, found).ok_or_else(|| "a new session is not in the store".to_owned())
 }
 
 /// Starts the last replica again after deleting its own stored state.
@@ -104,6 +111,55 @@ fn foreign_values(
         ));
     }
     goes_on(open, &addresses)
+}
+
+/// Copies the events of one session's stream to the name of another session's stream, and changes, deletes and hides events.
+fn foreign_events(rig: &Rig<'_>) -> Result<(), String> {
+    let (addresses, store) = (rig.addresses(), &rig.store);
+    let (here, there) = (addresses[0], addresses[1]);
+    let begun = || CutCall::begin(rig.stage.client_at(here, Era::NEWEST_SESSION, None)?);
+    let (victim, other) = (begun()?, begun()?);
+    let name = |call: &CutCall| -> Result<String, String> {
+        let id: Vec<_> = call.last.split('-').collect();
+        let pattern = format!("dragoman:events:*:{}-{}", id[2], id[0]);
+        until(KNOWN, || store.names(&pattern).ok()?.pop()).ok_or(format!("there is no {pattern}"))
+    };
+    let (victims, others) = (name(&victim)?, name(&other)?);
+    // Each stream can be read at another replica by its own session, as soon as all of its events are in the store.
+    let is_copied = |call: &CutCall| until(KNOWN, || call.ends_at(there).ok()).ok_or("events are not copied");
+    is_copied(&victim)?;
+    is_copied(&other)?;
+    let refused = |what: &str| match victim.resumed(there) {
+        Err(Failure::Refused(why)) if why.starts_with("400") && why.contains("the answer was lost") => Ok(()),
+        found => Err(format!("a stream whose events are {what}: {found:?}")),
+    };
+    // Another session does not get them, even if it names them.
+    let stranger = other.client.resumed(there).stream_after(Some(&victim.last), SOON);
+    if !matches!(&stranger, Err(Failure::Refused(why)) if why.starts_with("400")) {
+        return Err(format!("a session got the events of another one: {stranger:?}"));
+    }
+    // While the store does not answer, nobody knows whether there are events.
+    store.cli(&["CLIENT", "PAUSE", "1200", "ALL"])?;
+    match victim.resumed(there) {
+        Err(Failure::Refused(why)) if why.starts_with("503") && why.contains("cannot be read now") => {}
+        found => return Err(format!("a stream while the store does not answer: {found:?}")),
+    }
+    until(SOON, || victim.ends_at(there).ok())
+        .ok_or("a stream cannot be resumed after the store was slow")?;
+    store.cli(&["LPUSH", &victims, "garbage"])?;
+    victim.ends_at(there)?;
+    store.cli(&["RENAME", &victims, "kept"])?;
+    refused("missing")?;
+    store.cli(&["COPY", &others, &victims])?;
+    refused("those of another session")?;
+    store.cli(&["SET", &victims, "garbage"])?;
+    if !matches!(victim.resumed(there), Err(Failure::Refused(why)) if why.starts_with("503")) {
+        return Err("a stream whose name has another value was resumed".to_owned());
+    }
+    store.cli(&["RENAME", "kept", &victims])?;
+    victim.ends_at(there)?;
+    store.cli(&["EVAL", CHANGE_ALL, "1", &victims])?;
+    refused("changed")
 }
 
 /// Stores values that no member of the cluster has written.

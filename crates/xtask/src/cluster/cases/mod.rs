@@ -13,6 +13,7 @@ mod managed;
 mod operators;
 mod orphans;
 mod passed_on;
+mod resumed;
 mod rolling;
 mod rotation;
 mod shared_calls;

@@ -1,6 +1,7 @@
 //! The replica at which calls wait for their clients ends: it is killed, or asked to end.
 
 use super::Case;
+use super::resumed::CutClients;
 use crate::chaos::client::{Client, Era, Failure};
 use crate::chaos::process::until;
 use crate::chaos::stage::SOON;
@@ -15,12 +16,12 @@ use std::time::{Duration, Instant};
 pub(super) const ALL: &[Case] = &[
     Case {
         name: "orphans",
-        title: "the replica at which calls wait for answers is killed: other replicas continue those whose servers give event ids, each once; other calls end with a clear error",
+        title: "the replica at which calls wait for answers is killed: other replicas continue those whose servers give event ids, each once; other calls end with a clear error; event streams go on with the events that their clients have missed",
         run: killed,
     },
     Case {
         name: "handed-over",
-        title: "the replica at which calls wait for answers is asked to end: other replicas continue those whose servers give event ids, each once",
+        title: "the replica at which calls wait for answers is asked to end: other replicas continue those whose servers give event ids, each once, and event streams with the events that their clients have missed",
         run: ended,
     },
     Case {
@@ -143,6 +144,7 @@ fn run(rig: &mut Rig<'_>, is_killed: bool) -> Result<String, String> {
     let asked = |tool: &str| Waiting::begin(rig, addresses[0], tool);
     let calls = (0..CALLS).map(|_| asked("ids__ask")).collect::<Result<Vec<_>, _>>()?;
     let lost = [asked("bare__ask")?, asked("kid__ask")?];
+    let mut cut = CutClients::begin(rig, addresses[0], is_killed)?;
     let size = calls[0].retry["requestState"].as_str().map_or(0, str::len);
     let begun = Instant::now();
     if is_killed {
@@ -151,6 +153,7 @@ fn run(rig: &mut Rig<'_>, is_killed: bool) -> Result<String, String> {
         rig.replicas[0].end()?;
     }
     let others = &addresses[1..];
+    let sent_again = cut.resume(rig, others)?;
     thread::scope(|scope| {
         // Both other replicas get the retry at the same time.
         let one =
@@ -170,12 +173,13 @@ fn run(rig: &mut Rig<'_>, is_killed: bool) -> Result<String, String> {
         Ok(())
     })?;
     let took = begun.elapsed();
+    cut.running_calls_end(others[0])?;
     let executed = ids.executions(|tool| tool == "ask");
     if executed.len() != CALLS || calls.iter().any(|call| executed.get(&call.nonce) != Some(&1)) {
         return Err(format!("{CALLS} calls were executed so often: {executed:?}"));
     }
     Ok(format!(
-        "{CALLS} calls continued {} ms after the replica's end, with states of {size} characters; 2 ended with an error",
+        "{CALLS} calls continued {} ms after the replica's end, with states of {size} characters; 2 ended with an error; {sent_again}",
         took.as_millis()
     ))
 }

@@ -58,19 +58,33 @@ pub(in crate::front::http) async fn pass_on(
     to: &Peer,
 ) -> Response<Body> {
     let id = request.id;
-    let Some(cluster) = members(shard) else { return answer::not_allowed() };
+    attempt(shard, movable, request, to)
+        .await
+        .unwrap_or_else(|fault| answer::message(fault.status.unwrap_or(503), fault.response(id)))
+}
+
+/// Passes a request on to another gateway, and returns its answer.
+///
+/// # Errors
+/// Returns the fault for the client if the gateway cannot be reached.
+pub(in crate::front::http) async fn attempt(
+    shard: &Shard,
+    movable: &MovableRequest,
+    request: OutgoingRequest<'_>,
+    to: &Peer,
+) -> Result<Response<Body>, Box<Fault>> {
+    let Some(cluster) = members(shard) else { return Ok(answer::not_allowed()) };
     tracing::debug!(replica = %to.name, "passing a request on to another gateway of the cluster");
     let sent = tokio::select! {
         sent = send(shard, cluster, movable, request, to) => sent,
         () = gone(cluster, to) => Err(true),
     };
     match sent {
-        Ok(response) => passed_back(response),
+        Ok(response) => Ok(passed_back(response)),
         Err(may_be_executed) => {
             // If the other gateway has signed off, the next attempt goes elsewhere.
             cluster.forget_if_gone(to).await;
-            let fault = unreachable(&to.name, may_be_executed);
-            answer::message(fault.status.unwrap_or(503), fault.response(id))
+            Err(Box::new(unreachable(&to.name, may_be_executed)))
         }
     }
 }
