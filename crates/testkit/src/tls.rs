@@ -37,6 +37,11 @@ impl Authority {
         self.0.pem()
     }
 
+    /// The authority's own certificate.
+    pub fn certificate(&self) -> CertificateDer<'static> {
+        self.0.der().clone()
+    }
+
     /// A certificate for these names and its key, in the format of files.
     pub fn server(&self, names: &[&str]) -> (String, String) {
         self.signed(names, |_| {})

@@ -56,7 +56,7 @@ impl Client {
 
     fn new(authority: &Authority, own: Option<(CertificateDer<'static>, PrivateKeyDer<'static>)>) -> Self {
         let mut roots = RootCertStore::empty();
-        roots.add(authority.0.der().clone()).expect("an authority");
+        roots.add(authority.certificate()).expect("an authority");
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let builder = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()

@@ -153,6 +153,6 @@ fn widen(_: &pipe::Receiver) {}
 impl Lines {
     /// Returns the capacity of the pipe, in bytes.
     pub(super) fn capacity(&self) -> usize {
-        rustix::pipe::fcntl_getpipe_size(&self.pipe).unwrap()
+        rustix::pipe::fcntl_getpipe_size(&self.pipe).unwrap_or(0)
     }
 }

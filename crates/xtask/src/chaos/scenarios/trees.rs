@@ -73,7 +73,9 @@ fn started(play: &mut Play<'_>) -> Result<(), String> {
         return Err("the server does not run".to_owned());
     }
     if play.variant.contains("trap") {
-        servers.iter().for_each(|(pid, _)| signal_to(*pid, Signal::TERM));
+        for (pid, _) in &servers {
+            signal_to(*pid, Signal::TERM);
+        }
         thread::sleep(Duration::from_millis(300));
         if stage.processes("fickle --stdio") != servers {
             return Err("the server ends after SIGTERM".to_owned());
