@@ -197,9 +197,7 @@ impl Grant {
             return None;
         }
         ConsentVersion::after(before)
-            .inspect_err(|why| {
-                tracing::error!("cannot create a version number for a change to a consent: {why}")
-            })
+            .inspect_err(|why| tracing::error!("cannot create a version of a changed consent: {why}"))
             .ok()
     }
 

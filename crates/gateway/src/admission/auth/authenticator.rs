@@ -44,7 +44,7 @@ pub(super) const WRONG_HOLDS: Duration = Duration::from_secs(3);
 const IPV6_BITS: u8 = 64;
 
 /// The result of a look-up that sends no request to another server.
-enum CachedIdentity<'h> {
+enum CacheLookup<'h> {
     /// The credential's principal.
     Holder(Arc<Principal>),
     /// The credential is not among the recent results; the values are the credential's bytes and its digest.
@@ -116,14 +116,14 @@ impl Authenticator {
         let (methods, client) = (&*self.methods, client.map(|address| address_block(address, IPV6_BITS)));
         let (now, counts) = (methods.start.elapsed(), methods.guesses.as_ref().zip(client));
         let identified = match methods.recall(headers, now) {
-            Ok(CachedIdentity::Holder(principal)) => {
+            Ok(CacheLookup::Holder(principal)) => {
                 if let Some((guesses, address)) = counts {
                     let value = authorization::value(headers).ok().flatten();
                     guesses.admit(principal.scheme, (value, address), now).map_err(NotAdmitted::TooSoon)?;
                 }
                 return Ok(principal);
             }
-            Ok(CachedIdentity::Unknown(value, digest)) => {
+            Ok(CacheLookup::Unknown(value, digest)) => {
                 // A credential that was refused a moment ago is not a new attempt.
                 let attempt = match counts.filter(|_| methods.results.wrong.get(&digest, now).is_none()) {
                     Some((guesses, address)) => {
@@ -158,8 +158,8 @@ impl Authenticator {
         now: Moment,
     ) -> Result<Arc<Principal>, Denied> {
         match self.methods.recall(headers, now.since_start)? {
-            CachedIdentity::Holder(principal) => Ok(principal),
-            CachedIdentity::Unknown(value, digest) => self.find(value, (digest, None), now).await,
+            CacheLookup::Holder(principal) => Ok(principal),
+            CacheLookup::Unknown(value, digest) => self.find(value, (digest, None), now).await,
         }
     }
 
@@ -249,9 +249,8 @@ impl AuthMethods {
         let bearer = config.bearer.as_ref().map(|bearer| {
             let token = bearer.token.expose();
             let sound = authorization::is_token(token).then(|| results.digests.of(token.as_bytes()));
-            sound.ok_or_else(|| {
-                InvalidSetting("the bearer token must be visible ASCII without spaces".to_owned())
-            })
+            sound
+                .ok_or_else(|| InvalidSetting("the bearer token must be visible ASCII without spaces".into()))
         });
         let bearer = bearer.transpose()?;
         let keys = match (config.keys, book) {
@@ -300,11 +299,7 @@ impl AuthMethods {
     }
 
     /// Looks up the credential among recent results.
-    fn recall<'h>(
-        &self,
-        headers: &'h HeaderMap,
-        since_start: Duration,
-    ) -> Result<CachedIdentity<'h>, Denied> {
+    fn recall<'h>(&self, headers: &'h HeaderMap, since_start: Duration) -> Result<CacheLookup<'h>, Denied> {
         let value = match authorization::value(headers) {
             Ok(Some(value)) => value,
             Ok(None) => return Err(Denied::missing(&self.protected.challenges)),
@@ -312,15 +307,15 @@ impl AuthMethods {
         };
         let tag = self.results.near.tag(value);
         if let Some(principal) = near::get(tag, since_start) {
-            return Ok(CachedIdentity::Holder(principal));
+            return Ok(CacheLookup::Holder(principal));
         }
         let digest = self.results.digests.of(value);
         Ok(match self.results.known.get_with_end(&digest, since_start) {
             Some((principal, until)) => {
                 near::put(tag, Arc::clone(&principal), until);
-                CachedIdentity::Holder(principal)
+                CacheLookup::Holder(principal)
             }
-            None => CachedIdentity::Unknown(value, digest),
+            None => CacheLookup::Unknown(value, digest),
         })
     }
 

@@ -298,10 +298,8 @@ impl OriginState {
             }
             ConnectionChoice::Shared { mut sender, .. } => {
                 let answered = sender.try_send_request(self.for_http2(ask)).await.map_err(|mut failed| {
-                    UnansweredRequest {
-                        sent: failed.take_message().is_none(),
-                        error: failed.into_error().into(),
-                    }
+                    let sent = failed.take_message().is_none();
+                    UnansweredRequest { sent, error: failed.into_error().into() }
                 });
                 let (head, incoming) = answered?.into_parts();
                 let response = Response::from_parts(head, ());
