@@ -37,7 +37,9 @@ impl Changing {
         let own = listed.clone();
         let web = WebServer::start(move |asked, _| answer(asked, &own))?;
         let server = Self { listed, web };
-        ["a", "b", "c", "d"].into_iter().for_each(|tool| server.lists(tool, Some(1)));
+        for tool in ["a", "b", "c", "d"] {
+            server.lists(tool, Some(1));
+        }
         Ok(server)
     }
 

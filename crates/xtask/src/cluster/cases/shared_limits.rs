@@ -110,9 +110,9 @@ fn with_the_store(
         }
         Ok(())
     })?;
-    let (took, allowed, calls) = (begun.elapsed(), allowed.into_inner(), each_makes * CLIENTS);
+    let (elapsed, allowed, calls) = (begun.elapsed(), allowed.into_inner(), each_makes * CLIENTS);
     let commands = evaluated(rig)? - before;
-    let refilled = took.as_secs_f64() / REFILLS.as_secs_f64();
+    let refilled = elapsed.as_secs_f64() / REFILLS.as_secs_f64();
     #[expect(clippy::cast_precision_loss, reason = "small numbers")]
     let refilled = refilled * burst as f64;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small positive number")]
