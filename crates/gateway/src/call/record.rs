@@ -42,7 +42,7 @@ pub(crate) struct Record {
     /// The meter that counts the request; `None` if requests are not counted.
     meter: Option<RequestMeter>,
     /// The facts for the request's spans; `None` if the request is not traced.
-    traced: Option<Box<TracedRequest>>,
+    traced: Option<TracedRequest>,
     /// The times of sending and of the server's messages, if the request was sent and is counted or traced.
     times: Option<SentTimes>,
     /// The request's messages, if they are captured.
@@ -126,7 +126,7 @@ impl Record {
         if entry.is_none() && meter.is_none() && traced.is_none() && tape.is_none() {
             return None;
         }
-        Some(Box::new(Self {
+        let mut record = Box::new(Self {
             started,
             waits_since: None,
             parked_since: None,
@@ -140,13 +140,21 @@ impl Record {
                 waited: Duration::ZERO,
                 cached: false,
             },
-            entry,
+            entry: None,
             meter,
-            traced,
+            traced: None,
             times: None,
             tape,
             context: context.clone(),
-        }))
+        });
+        // These parts have several hundred bytes, and few records have both.
+        if entry.is_some() {
+            record.entry = entry;
+        }
+        if traced.is_some() {
+            record.traced = traced;
+        }
+        Some(record)
     }
 
     /// Records a request that was refused before it was forwarded.
@@ -208,9 +216,9 @@ impl Record {
     }
 
     /// Records that the server has sent a message about the request.
-    pub(crate) fn heard(&mut self) {
+    pub(crate) fn heard(&mut self, now: Instant) {
         if let (Some(times), None) = (&mut self.times, self.parked_since) {
-            times.hear(Instant::now());
+            times.hear(now);
         }
     }
 
@@ -231,7 +239,7 @@ impl Record {
     /// on the network, because it may contain data about users.
     pub(super) fn trace_hop(&self, upstream: &Upstream) -> Option<TraceHop> {
         let traced = self.traced.as_ref().filter(|_| !upstream.server.is_native())?;
-        Some(TraceHop::new(&traced.sent.traceparent(), upstream.server.over_http()))
+        Some(TraceHop::new(&traced.ids.sent().traceparent(), upstream.server.over_http()))
     }
 
     /// Records that the request is answered with a kept result.
@@ -264,7 +272,7 @@ impl Record {
 
     /// Records that the answer is passed on as it arrives; `bytes` is the length that the server announced.
     pub(crate) fn passed(&mut self, bytes: u64) {
-        self.heard();
+        self.heard(Instant::now());
         (self.facts.outcome, self.facts.response_bytes) = (CallOutcome::Ok, bytes);
     }
 
