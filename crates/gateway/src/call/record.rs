@@ -2,6 +2,7 @@
 //! files, or how figures and spans are published.
 
 mod completion;
+mod facts;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -25,6 +26,7 @@ pub(crate) use crate::call::refused::Refused;
 use crate::call::traced::traced;
 use crate::telemetry::trace::TracedRequest;
 use crate::telemetry::{RequestMeter, SentTimes};
+use facts::RecordedFacts;
 
 /// The record of a running request. Dropping it completes the record.
 pub(crate) struct Record {
@@ -47,34 +49,6 @@ pub(crate) struct Record {
     times: Option<SentTimes>,
     /// The request's messages, if they are captured.
     tape: Option<Box<MessageTape>>,
-}
-
-/// The facts about a request that are known only at its end. If nobody completes the record, the outcome is an error.
-struct RecordedFacts {
-    outcome: CallOutcome,
-    /// The kind of the failure; `None` if there was no answer, or no failure.
-    failure: Option<OperationOutcome>,
-    code: Option<i64>,
-    upstream: Option<Arc<str>>,
-    response_bytes: u64,
-    tries: u32,
-    waited: Duration,
-    cached: bool,
-}
-
-impl RecordedFacts {
-    fn fail(&mut self, failure: OperationOutcome) {
-        (self.outcome, self.failure) = (CallOutcome::Error, Some(failure));
-    }
-
-    fn operation_outcome(&self) -> OperationOutcome {
-        match self.outcome {
-            CallOutcome::Ok => OperationOutcome::Ok,
-            CallOutcome::Denied => OperationOutcome::Denied,
-            CallOutcome::Unknown => OperationOutcome::NotFound,
-            CallOutcome::Error => self.failure.unwrap_or(OperationOutcome::Cancelled),
-        }
-    }
 }
 
 impl Record {
