@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
-use transport::net::client::http1::{Template, TemplatedRequest};
+use transport::net::client::http1::{OwnHeaders, Template, TemplatedRequest};
 
 /// The fuzzer's entry: lines with the method, the URL and headers, then an empty line and the body.
 pub fn fuzz(input: &[u8]) {
@@ -38,7 +38,8 @@ pub fn check(
     let template = Template::new(method.clone(), uri, headers.clone());
     let mut written = Vec::new();
     let body_sent = Bytes::copy_from_slice(body).into();
-    let request = TemplatedRequest { template: &template, more: &more, body: body_sent };
+    let own = OwnHeaders { lines: &more, traceparent: None };
+    let request = TemplatedRequest { template: &template, own: &own, body: body_sent };
     request.write(&mut written);
 
     let end = written.windows(4).position(|four| four == b"\r\n\r\n").expect("the head has an end");

@@ -1,7 +1,7 @@
 //! The context of a trace in a request to an upstream, for traced requests: the gateway's own span takes the place of the
 //! client's. This module must not know which requests are traced.
 
-use proto::json::Splice;
+use proto::json::{Span, Splice};
 use proto::mcp::meta;
 use proto::rpc::{Frame, Params};
 
@@ -11,13 +11,16 @@ const LENGTH: usize = 55;
 const START: &[u8] = b"{\"_meta\":{\"traceparent\":\"";
 const END: &[u8] = b"\"}}";
 
+/// The length of params that contain nothing but the context.
+const PARAMS: usize = START.len() + LENGTH + END.len();
+
 /// The text of a `traceparent`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TraceParent([u8; LENGTH]);
 
 impl TraceParent {
     /// The text.
-    pub fn as_bytes(&self) -> &[u8] {
+    pub fn as_bytes(&self) -> &[u8; LENGTH] {
         &self.0
     }
 }
@@ -26,7 +29,9 @@ impl TraceParent {
 #[derive(Debug, Clone)]
 pub struct TraceHop {
     /// Params that contain nothing but the context.
-    params: [u8; START.len() + LENGTH + END.len()],
+    params: [u8; PARAMS],
+    /// The member `_meta` of these params, for params that contain other members: with a comma instead of the last brace.
+    member: [u8; PARAMS - 1],
     /// True if the client's `baggage` is not forwarded.
     drops_baggage: bool,
 }
@@ -34,11 +39,13 @@ pub struct TraceHop {
 impl TraceHop {
     /// Creates the context with this `traceparent`. With `drops_baggage`, the request loses the client's `baggage`.
     pub fn new(traceparent: &[u8; LENGTH], drops_baggage: bool) -> Self {
-        let mut params = [0; START.len() + LENGTH + END.len()];
+        let mut params = [0; PARAMS];
         params[..START.len()].copy_from_slice(START);
         params[START.len()..START.len() + LENGTH].copy_from_slice(traceparent);
         params[START.len() + LENGTH..].copy_from_slice(END);
-        Self { params, drops_baggage }
+        let mut member = [b','; PARAMS - 1];
+        member[..PARAMS - 2].copy_from_slice(&params[1..PARAMS - 1]);
+        Self { params, member, drops_baggage }
     }
 
     /// The `traceparent`.
@@ -53,17 +60,16 @@ impl TraceHop {
         &self.params[START.len() - 1..=START.len() + LENGTH]
     }
 
-    /// The value of `_meta` for a request without one.
-    fn meta(&self) -> &[u8] {
-        let start = b"{\"_meta\":".len();
-        &self.params[start..self.params.len() - 1]
-    }
-
     /// Writes the context into a request.
     pub(super) fn write<'a>(&'a self, frame: &'a Frame, splice: &mut Splice<'a>) {
         match frame.params() {
+            // Nearly every request has params and no `_meta`, so the member is inserted without a search for another one.
+            Some(Params { members, meta: None }) => {
+                let start = members.span().start() + 1;
+                let comma = usize::from(!members.is_empty());
+                splice.replace(Span::new(start, start), &self.member[..PARAMS - 2 + comma])
+            }
             None => splice.set(frame.members(), b"params", &self.params),
-            Some(Params { members, meta: None }) => splice.set(members, b"_meta", self.meta()),
             Some(Params { meta: Some(members), .. }) => {
                 if self.drops_baggage {
                     splice.remove(members, meta::BAGGAGE.as_bytes());

@@ -228,7 +228,7 @@ impl Call {
             CallInput::Replied(Ok(Reply::Long(_))) => {}
             CallInput::Item(Ok(Item::Frame(frame))) | CallInput::SideChannel(Inbound::Frame(frame)) => {
                 if self.refuses_doubtful(&frame) {
-                    self.hear(&frame);
+                    self.hear(&frame, Instant::now());
                 } else {
                     self.feed(Event::Frame(frame, None));
                 }
@@ -257,23 +257,24 @@ impl Call {
     }
 
     /// Notes a message of the server for the call's rules and its record.
-    fn hear(&mut self, frame: &Frame) {
+    fn hear(&mut self, frame: &Frame, now: Instant) {
         if let Some(rules) = &mut self.rules {
             rules.hear(frame, self.exchange.key());
         }
         if let Some(record) = &mut self.record {
-            record.heard();
+            record.heard(now);
             record.capture(Lane::FromServer, frame.text());
         }
     }
 
     pub(crate) fn feed(&mut self, event: Event) {
+        let now = Instant::now();
         if let Event::Frame(frame, _) = &event {
-            self.hear(frame);
+            self.hear(frame, now);
         }
         let context = &self.context;
         let binding = context.binding(self.caller.owner(), self.upstream.name(), self.caller.era());
-        self.exchange.feed(event, context.sealer(), binding, Instant::now());
+        self.exchange.feed(event, context.sealer(), binding, now);
     }
 
     pub(super) async fn send(&mut self, outbound: Outbound, attended: Option<Instant>) -> Option<Progress> {

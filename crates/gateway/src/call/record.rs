@@ -2,6 +2,7 @@
 //! files, or how figures and spans are published.
 
 mod completion;
+mod facts;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -25,6 +26,7 @@ pub(crate) use crate::call::refused::Refused;
 use crate::call::traced::traced;
 use crate::telemetry::trace::TracedRequest;
 use crate::telemetry::{RequestMeter, SentTimes};
+use facts::RecordedFacts;
 
 /// The record of a running request. Dropping it completes the record.
 pub(crate) struct Record {
@@ -42,39 +44,11 @@ pub(crate) struct Record {
     /// The meter that counts the request; `None` if requests are not counted.
     meter: Option<RequestMeter>,
     /// The facts for the request's spans; `None` if the request is not traced.
-    traced: Option<Box<TracedRequest>>,
+    traced: Option<TracedRequest>,
     /// The times of sending and of the server's messages, if the request was sent and is counted or traced.
     times: Option<SentTimes>,
     /// The request's messages, if they are captured.
     tape: Option<Box<MessageTape>>,
-}
-
-/// The facts about a request that are known only at its end. If nobody completes the record, the outcome is an error.
-struct RecordedFacts {
-    outcome: CallOutcome,
-    /// The kind of the failure; `None` if there was no answer, or no failure.
-    failure: Option<OperationOutcome>,
-    code: Option<i64>,
-    upstream: Option<Arc<str>>,
-    response_bytes: u64,
-    tries: u32,
-    waited: Duration,
-    cached: bool,
-}
-
-impl RecordedFacts {
-    fn fail(&mut self, failure: OperationOutcome) {
-        (self.outcome, self.failure) = (CallOutcome::Error, Some(failure));
-    }
-
-    fn operation_outcome(&self) -> OperationOutcome {
-        match self.outcome {
-            CallOutcome::Ok => OperationOutcome::Ok,
-            CallOutcome::Denied => OperationOutcome::Denied,
-            CallOutcome::Unknown => OperationOutcome::NotFound,
-            CallOutcome::Error => self.failure.unwrap_or(OperationOutcome::Cancelled),
-        }
-    }
 }
 
 impl Record {
@@ -126,7 +100,7 @@ impl Record {
         if entry.is_none() && meter.is_none() && traced.is_none() && tape.is_none() {
             return None;
         }
-        Some(Box::new(Self {
+        let mut record = Box::new(Self {
             started,
             waits_since: None,
             parked_since: None,
@@ -140,13 +114,21 @@ impl Record {
                 waited: Duration::ZERO,
                 cached: false,
             },
-            entry,
+            entry: None,
             meter,
-            traced,
+            traced: None,
             times: None,
             tape,
             context: context.clone(),
-        }))
+        });
+        // These parts have several hundred bytes, and few records have both.
+        if entry.is_some() {
+            record.entry = entry;
+        }
+        if traced.is_some() {
+            record.traced = traced;
+        }
+        Some(record)
     }
 
     /// Records a request that was refused before it was forwarded.
@@ -208,9 +190,9 @@ impl Record {
     }
 
     /// Records that the server has sent a message about the request.
-    pub(crate) fn heard(&mut self) {
+    pub(crate) fn heard(&mut self, now: Instant) {
         if let (Some(times), None) = (&mut self.times, self.parked_since) {
-            times.hear(Instant::now());
+            times.hear(now);
         }
     }
 
@@ -231,7 +213,7 @@ impl Record {
     /// on the network, because it may contain data about users.
     pub(super) fn trace_hop(&self, upstream: &Upstream) -> Option<TraceHop> {
         let traced = self.traced.as_ref().filter(|_| !upstream.server.is_native())?;
-        Some(TraceHop::new(&traced.sent.traceparent(), upstream.server.over_http()))
+        Some(TraceHop::new(&traced.ids.sent().traceparent(), upstream.server.over_http()))
     }
 
     /// Records that the request is answered with a kept result.
@@ -264,7 +246,7 @@ impl Record {
 
     /// Records that the answer is passed on as it arrives; `bytes` is the length that the server announced.
     pub(crate) fn passed(&mut self, bytes: u64) {
-        self.heard();
+        self.heard(Instant::now());
         (self.facts.outcome, self.facts.response_bytes) = (CallOutcome::Ok, bytes);
     }
 

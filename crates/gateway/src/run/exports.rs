@@ -7,9 +7,9 @@ use tokio::task::JoinHandle;
 use transport::net::Client;
 use transport::net::runtime::Shard;
 
-use crate::telemetry::call_log::{CallLog, LoggedCall};
-use crate::telemetry::export::{Collector, Export, ExportQueue, ExporterSettings, send_until_stopped};
-use crate::telemetry::trace::{TraceSettings, TracedRequest, Tracer};
+use crate::telemetry::call_log::{CallLog, LogBatch};
+use crate::telemetry::export::{Collector, ExportBatch, ExportQueue, ExporterSettings, send_until_stopped};
+use crate::telemetry::trace::{SpanBatch, TraceSettings, Tracer};
 
 /// The exports of this process.
 #[derive(Clone, Default)]
@@ -20,15 +20,15 @@ pub(super) struct Exports {
 
 /// The tasks that send items to the collectors.
 pub(super) struct ExportTasks {
-    traces: Option<SendingItems<TracedRequest>>,
-    calls: Option<SendingItems<LoggedCall>>,
+    traces: Option<SendingItems<SpanBatch>>,
+    calls: Option<SendingItems<LogBatch>>,
 }
 
 /// A task that sends items until the gateway stops. It then returns the collector, to which the last items are
 /// sent.
-struct SendingItems<T> {
+struct SendingItems<B> {
     task: JoinHandle<Collector>,
-    queue: Arc<ExportQueue<T>>,
+    queue: Arc<ExportQueue<B>>,
 }
 
 impl Exports {
@@ -98,8 +98,8 @@ impl ExportTasks {
     }
 }
 
-impl<T: Export> SendingItems<T> {
-    fn start(collector: Collector, queue: &Arc<ExportQueue<T>>, shard: &Shard) -> Self {
+impl<B: ExportBatch> SendingItems<B> {
+    fn start(collector: Collector, queue: &Arc<ExportQueue<B>>, shard: &Shard) -> Self {
         let task = transport::task::spawn(send_until_stopped(collector, queue.clone(), shard.stop.clone()));
         Self { task, queue: queue.clone() }
     }

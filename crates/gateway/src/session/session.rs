@@ -47,9 +47,9 @@ pub enum ClientChannel {
 pub struct Session {
     /// The id that the client sends with each request.
     pub id: Box<str>,
-    /// The digest of the session's id, which traces contain instead of the id; set once a request of the session is
-    /// traced.
-    pub(crate) trace_digest: OnceLock<u64>,
+    /// The digest of the session's id, as hexadecimal digits, which traces contain instead of the id; set once a request
+    /// of the session is traced.
+    pub(crate) trace_digest: OnceLock<[u8; 16]>,
     /// The state that is stored for the next process; `None` if the session ends with its stream or pipe.
     pub(super) kept: Option<KeptState>,
     /// The number of the profile in the configuration.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
-use engine::exchange::Mirror;
+use engine::exchange::{Mirror, TraceParent};
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{Method, Response, StatusCode};
 use http_body::Body as _;
@@ -22,7 +22,7 @@ use super::resume::Resume;
 use super::target::HttpTarget;
 use super::{CredentialRefusal, EventStream, LinkError, StreamItem, TooManyRequests, messages};
 use crate::budget::Part;
-use crate::net::client::{Client, Origin, ResponseBody, Template};
+use crate::net::client::{Client, Origin, OwnHeaders, ResponseBody, TRACEPARENT, Template};
 use crate::net::collect_within;
 
 mod introduction;
@@ -202,18 +202,22 @@ impl HttpLink {
     ) -> Result<HttpReply, LinkError> {
         let origin = self.origin(client)?;
         let head = self.head.load_full();
-        let mut own = of_message.lines();
+        let mut lines = of_message.lines();
         let shown = self.target.credential.line();
-        own.extend(shown.clone());
+        lines.extend(shown.clone());
+        let traceparent = of_message.traceparent.map(TraceParent::as_bytes);
+        let own = OwnHeaders { lines: &lines, traceparent };
         // A comparison with the few names costs less than a look-up.
         let is_fixed = |name: &HeaderName| head.headers().keys().any(|fixed| fixed == name);
-        let response = if own.iter().any(|(name, _)| is_fixed(name)) {
+        let response = if lines.iter().any(|(name, _)| is_fixed(name))
+            || traceparent.is_some() && is_fixed(&TRACEPARENT)
+        {
             let mut headers = head.headers().clone();
-            for (name, value) in own {
+            for (name, value) in own.lines.iter().cloned().chain(own.trace_line()) {
                 headers.insert(name, value);
             }
             let once = Template::new(Method::POST, &self.target.uri, headers).hearing(&HEARD);
-            Box::pin(origin.send(&once, &[], text)).await?
+            Box::pin(origin.send(&once, &OwnHeaders::NONE, text)).await?
         } else {
             origin.send(&head, &own, text).await?
         };

@@ -8,7 +8,6 @@ use proto::codec::headers as names;
 // The names are checked when the program is compiled.
 static METHOD: HeaderName = HeaderName::from_static(names::METHOD);
 static NAME: HeaderName = HeaderName::from_static(names::NAME);
-static TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
 /// The headers that depend on a message.
 #[derive(Debug, Clone, Copy, Default)]
@@ -26,12 +25,9 @@ impl<'a> From<Option<&'a Mirror>> for MessageHeaders<'a> {
 }
 
 impl MessageHeaders<'_> {
-    /// Returns the header lines.
+    /// Returns the header lines that repeat parts of the message.
     pub(super) fn lines(self) -> Vec<(HeaderName, HeaderValue)> {
-        let mut own = self.mirror.map_or_else(Vec::new, mirroring);
-        let value = self.traceparent.and_then(|text| HeaderValue::from_bytes(text.as_bytes()).ok());
-        own.extend(value.map(|value| (TRACEPARENT.clone(), value)));
-        own
+        self.mirror.map_or_else(Vec::new, mirroring)
     }
 }
 

@@ -24,10 +24,13 @@ impl Drop for Record {
             let (started, waited, sent) = (self.started, self.facts.waited, self.times);
             meter.finish(&state.figures, MeteredEnd { outcome, started, ended, waited, sent });
         }
-        let span = self.traced.as_ref().map(|traced| traced.served);
-        if let (Some(mut traced), Some(tracer)) = (self.traced.take(), &state.tracer) {
-            traced.end = Some(TracedEnd {
-                upstream: self.facts.upstream.clone(),
+        let span = self.traced.as_ref().map(|traced| traced.ids.served());
+        if let (Some(traced), Some(tracer)) = (&mut self.traced, &state.tracer) {
+            let upstream = self.facts.upstream.as_ref();
+            if !traced.operation.is_at(upstream) {
+                traced.operation = traced.operation.at(upstream);
+            }
+            let end = TracedEnd {
                 started: self.started,
                 ended,
                 sent: self.times.map(|times| times.at_server(ended)),
@@ -35,8 +38,8 @@ impl Drop for Record {
                 code: self.facts.code,
                 tries: self.facts.tries,
                 cached: self.facts.cached,
-            });
-            tracer.queue.accept(*traced);
+            };
+            tracer.queue.accept(|spans| spans.add(traced, &end));
         }
         if let Some(entry) = self.entry.take() {
             let facts = &mut self.facts;

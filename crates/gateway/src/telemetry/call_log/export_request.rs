@@ -2,29 +2,62 @@
 //! named as in the OpenTelemetry conventions for MCP (semantic-conventions-genai 0.1.0) where these define a name. This
 //! module must not know where entries come from.
 
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use bytes::Bytes;
 use store::audit::{AuditEntry, CallOutcome};
 
 use super::LoggedCall;
-use crate::telemetry::export::{AttributeValue, Export, Protobuf, attribute, envelope};
+use crate::telemetry::export::{
+    AttributeValue, ExportBatch, ExportBody, Protobuf, ResourceAttributes, attribute,
+};
 
 /// The flag of a record whose trace is sampled.
 const SAMPLED: u32 = 1;
+
+/// The usual number of bytes of a log record.
+const USUAL: usize = 512;
 
 /// The names of the events: a request of a client, and a change or an operation of an operator.
 const CALL: &str = "dragoman.call";
 const OPERATION: &str = "dragoman.operation";
 
-impl Export for LoggedCall {
-    fn request(resource: &[(String, String)], calls: &[Self]) -> Vec<u8> {
+/// Entries that are sent together.
+pub(crate) struct LogBatch {
+    resource: Arc<ResourceAttributes>,
+    pub(super) calls: Vec<LoggedCall>,
+}
+
+impl ExportBatch for LogBatch {
+    fn new(resource: &Arc<ResourceAttributes>) -> Self {
+        Self { resource: resource.clone(), calls: Vec::new() }
+    }
+
+    fn len(&self) -> usize {
+        self.calls.len()
+    }
+
+    fn is_large(&self) -> bool {
+        false
+    }
+
+    fn body(&mut self) -> Bytes {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let observed = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
-        envelope(resource, 512 * calls.len(), |scope_logs| {
-            for call in calls {
-                scope_logs.message(2, |message| record(message, call, observed));
-            }
-        })
+        let mut body = ExportBody::new(&self.resource);
+        let bytes = body.bytes();
+        bytes.reserve(USUAL * self.calls.len());
+        let mut scope_logs = Protobuf::new(bytes);
+        for call in &self.calls {
+            scope_logs.message(2, |message| record(message, call, observed));
+        }
+        body.take()
+    }
+
+    fn reuse(mut self, _: Bytes) -> Option<Self> {
+        self.calls.clear();
+        Some(self)
     }
 }
 

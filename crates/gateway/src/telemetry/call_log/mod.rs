@@ -14,6 +14,7 @@ use store::audit::AuditEntry;
 
 use super::export::{ExportQueue, ExporterSettings, Signal, Variables};
 use super::trace::TraceContext;
+pub(crate) use export_request::LogBatch;
 
 /// The record of calls as a telemetry signal. It names callers, so it is exported only if `OTEL_LOGS_EXPORTER=otlp`
 /// is set.
@@ -35,7 +36,7 @@ pub(crate) struct LoggedCall {
 /// The export of the record.
 pub(crate) struct CallLog {
     /// The entries that wait to be sent.
-    pub(crate) queue: Arc<ExportQueue<LoggedCall>>,
+    pub(crate) queue: Arc<ExportQueue<LogBatch>>,
 }
 
 impl CallLog {
@@ -57,6 +58,6 @@ impl CallLog {
     /// Adds an entry to the queue. Its arguments are left out, because they may contain secrets.
     pub(crate) fn accept(&self, entry: &AuditEntry, trace: Option<TraceContext>) {
         let entry = AuditEntry { arguments: None, ..entry.clone() };
-        self.queue.accept(LoggedCall { entry, trace });
+        self.queue.accept(|batch| batch.calls.push(LoggedCall { entry, trace }));
     }
 }

@@ -1,7 +1,11 @@
 //! The parts of an export request that every signal has (OTLP 1: `ResourceSpans`, `ResourceLogs`). This module must
 //! not know the content of a signal.
 
-use super::protobuf::{FieldValue, Protobuf, fields};
+use std::mem;
+
+use bytes::Bytes;
+
+use super::protobuf::{FieldValue, Protobuf, close, fields};
 
 /// The name of the instrumentation scope of spans and log records.
 const SCOPE: &str = "dragoman";
@@ -16,29 +20,64 @@ pub(in crate::telemetry) enum AttributeValue<'a> {
     Flag(bool),
 }
 
-/// Returns the body of an export request. `resource` describes this program; `write` adds each span or record to
-/// the scope, as field 2.
-pub(in crate::telemetry) fn envelope(
-    resource: &[(String, String)],
-    capacity: usize,
-    write: impl FnOnce(&mut Protobuf<'_>),
-) -> Vec<u8> {
-    let mut body = Vec::with_capacity(capacity);
-    Protobuf::new(&mut body).message(1, |of_resource| {
+/// The attributes that describe this program.
+pub(crate) type ResourceAttributes = [(String, String)];
+
+/// The body of an export request, at whose end spans or log records are added.
+pub(in crate::telemetry) struct ExportBody {
+    bytes: Vec<u8>,
+    /// The position of the scope, which contains the spans or records.
+    scope: usize,
+    /// The position of the first span or record.
+    items: usize,
+}
+
+impl ExportBody {
+    /// Creates a body without spans or records; `resource` describes this program.
+    pub(in crate::telemetry) fn new(resource: &ResourceAttributes) -> Self {
+        let mut bytes = Vec::new();
+        let mut of_resource = Protobuf::new(&mut bytes);
+        of_resource.open(1);
         of_resource.message(1, |message| {
             for (name, value) in resource {
                 attribute(message, 1, name, &AttributeValue::Text(value));
             }
         });
-        of_resource.message(2, |of_scope| {
-            of_scope.message(1, |scope| {
-                scope.bytes(1, SCOPE.as_bytes());
-                scope.bytes(2, env!("CARGO_PKG_VERSION").as_bytes());
-            });
-            write(of_scope);
+        let scope = bytes.len();
+        let mut of_scope = Protobuf::new(&mut bytes);
+        of_scope.open(2);
+        of_scope.message(1, |message| {
+            message.bytes(1, SCOPE.as_bytes());
+            message.bytes(2, env!("CARGO_PKG_VERSION").as_bytes());
         });
-    });
-    body
+        let items = bytes.len();
+        Self { bytes, scope, items }
+    }
+
+    /// Returns the bytes to which spans or records are added, as field 2 of the scope.
+    pub(in crate::telemetry) fn bytes(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
+    /// Returns the number of bytes.
+    pub(in crate::telemetry) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Ends the body and takes its bytes, which [`ExportBody::reuse`] can return.
+    pub(in crate::telemetry) fn take(&mut self) -> Bytes {
+        close(&mut self.bytes, self.scope);
+        close(&mut self.bytes, 0);
+        mem::take(&mut self.bytes).into()
+    }
+
+    /// Returns a body without spans or records in the memory of its own earlier bytes; `None` if these bytes are still
+    /// in use.
+    pub(in crate::telemetry) fn reuse(self, bytes: Bytes) -> Option<Self> {
+        let mut bytes = bytes.try_into_mut().ok()?;
+        bytes.truncate(self.items);
+        Some(Self { bytes: bytes.into(), ..self })
+    }
 }
 
 /// Writes an attribute.

@@ -10,6 +10,9 @@ const FIXED64: u32 = 1;
 const BYTES: u32 = 2;
 const FIXED32: u32 = 5;
 
+/// The number of bytes of a padded length.
+pub(in crate::telemetry) const LENGTH: usize = 4;
+
 /// The key of a field that contains bytes; the field's number must be below 16.
 pub(in crate::telemetry) const fn bytes_key(field: u32) -> u8 {
     (field << 3 | BYTES).to_le_bytes()[0]
@@ -60,6 +63,11 @@ impl<'a> Protobuf<'a> {
         self.0.extend_from_slice(&number.to_le_bytes());
     }
 
+    /// Writes bytes that are part of the message as they are.
+    pub(in crate::telemetry) fn raw(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+
     /// Writes a pair of short texts as a nested message: field 1 is the key, and field 1 of field 2 is the text.
     /// Returns false, and writes nothing, if the nested message would have 128 bytes or more. Most bytes of a span
     /// belong to such pairs, so this function computes their lengths in advance.
@@ -88,15 +96,10 @@ impl<'a> Protobuf<'a> {
         self.0.extend_from_slice(bytes);
     }
 
-    /// Writes a nested message that consists of encoded parts. The field's number must be below 16.
-    pub(in crate::telemetry) fn message_of<const N: usize>(&mut self, field: u32, parts: [&[u8]; N]) {
-        let length = parts.iter().map(|part| part.len()).sum::<usize>();
-        self.0.reserve(length + 11);
+    /// Writes the start of a nested message whose end [`close`] notes. The field's number must be below 16.
+    pub(in crate::telemetry) fn open(&mut self, field: u32) {
         self.0.push(bytes_key(field));
-        self.varint(length as u64);
-        for part in parts {
-            self.0.extend_from_slice(part);
-        }
+        self.0.extend_from_slice(&[0; LENGTH]);
     }
 
     /// Writes a nested message. Its length is inserted afterwards. One byte is reserved for the length, because
@@ -121,6 +124,22 @@ impl<'a> Protobuf<'a> {
         self.0[at..at + count].copy_from_slice(&prefix[..count]);
         self.0.truncate(end + count - 1);
     }
+}
+
+/// Notes that the nested message whose start [`Protobuf::open`] wrote at `at` ends with the last byte. Its length is
+/// padded, because the bytes behind a length of the usual form would have to be moved; every reader of the format
+/// accepts this form.
+pub(in crate::telemetry) fn close(bytes: &mut [u8], at: usize) {
+    if let Some((length, inside)) = bytes.get_mut(at + 1..).and_then(<[u8]>::split_first_chunk_mut::<LENGTH>)
+    {
+        *length = padded(inside.len());
+    }
+}
+
+/// Returns a length below 2^28 as four bytes.
+fn padded(length: usize) -> [u8; LENGTH] {
+    let seven = |shift: u32| (length >> shift & 0x7f).to_le_bytes()[0];
+    [seven(0) | 0x80, seven(7) | 0x80, seven(14) | 0x80, seven(21)]
 }
 
 /// The value of a field that has been read.

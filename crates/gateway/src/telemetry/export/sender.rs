@@ -15,7 +15,7 @@ use transport::budget::Part;
 use transport::net::{Client, Stop, collect};
 
 use super::envelope::rejected;
-use super::{ExportQueue, ExporterSettings};
+use super::{ExportBatch, ExportQueue, ExporterSettings};
 
 /// The maximum number of attempts to send one batch.
 const TRIES: u32 = 5;
@@ -34,12 +34,6 @@ const ANSWER: usize = 64 << 10;
 
 /// The minimum time between two log lines about failures.
 const TELL: Duration = Duration::from_mins(1);
-
-/// An item that is sent to a collector.
-pub(crate) trait Export: Sized + Send + 'static {
-    /// Returns the body of a request with these items; `resource` describes this program.
-    fn request(resource: &[(String, String)], items: &[Self]) -> Vec<u8>;
-}
 
 /// The collector of a signal.
 pub(crate) struct Collector {
@@ -63,26 +57,34 @@ impl Collector {
     }
 
     /// Sends a batch; gives up after several attempts.
-    async fn send<T: Export>(&mut self, queue: &ExportQueue<T>, batch: Vec<T>, tries: u32) {
-        let count = batch.len();
-        let (resource, gzip) = (self.settings.resource.clone(), self.settings.gzip);
-        // Encoding and compressing a batch takes milliseconds.
-        let encoding = move || (encoded(&resource, &batch, gzip), batch);
-        let Ok((body, batch)) = transport::task::spawn_blocking(encoding).await else {
+    async fn send<B: ExportBatch>(&mut self, queue: &ExportQueue<B>, mut batch: B, tries: u32) {
+        let (count, gzip) = (batch.len(), self.settings.gzip);
+        // Encoding and compressing a batch can take milliseconds.
+        let encoding = move || {
+            let plain = batch.body();
+            (if gzip { compressed(&plain) } else { Some(plain.clone()) }, plain, batch)
+        };
+        let Ok((Some(body), plain, batch)) = transport::task::spawn_blocking(encoding).await else {
             return queue.note_dropped(count);
         };
-        queue.take_back(batch);
-        let Some(body) = body else { return queue.note_dropped(count) };
+        if let Err(reason) = self.post_until_accepted(body, tries).await {
+            // The loss is counted before it is logged, so that a reader of the log line finds it in the metrics.
+            queue.note_dropped(count);
+            self.tell(&reason, count);
+        }
+        queue.take_back(batch, plain);
+    }
+
+    /// Posts a body; fails with the reason of the last attempt.
+    async fn post_until_accepted(&mut self, body: Bytes, tries: u32) -> Result<(), String> {
         let mut pause = FIRST_PAUSE;
-        for attempt in 1..=tries {
-            let Err(failure) = self.post(body.clone()).await else { return };
-            let Some(asked) = failure.again.filter(|_| attempt < tries) else {
-                // The loss is counted before it is logged, so that a reader of the log line finds it in the metrics.
-                queue.note_dropped(count);
-                return self.tell(&failure.reason, count);
-            };
+        let mut attempt = 1;
+        loop {
+            let Err(failure) = self.post(body.clone()).await else { return Ok(()) };
+            let Some(asked) = failure.again.filter(|_| attempt < tries) else { return Err(failure.reason) };
             sleep(asked.max(pause).min(LONGEST_PAUSE)).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
+            attempt += 1;
         }
     }
 
@@ -140,20 +142,16 @@ impl Collector {
     }
 }
 
-fn encoded<T: Export>(resource: &[(String, String)], batch: &[T], gzip: bool) -> Option<Bytes> {
-    let body = T::request(resource, batch);
-    if !gzip {
-        return Some(body.into());
-    }
+fn compressed(body: &[u8]) -> Option<Bytes> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 4), Compression::fast());
-    encoder.write_all(&body).ok()?;
+    encoder.write_all(body).ok()?;
     encoder.finish().ok().map(Bytes::from)
 }
 
 /// Sends items until the gateway stops; then returns the collector, to which the last items are sent.
-pub(crate) async fn send_until_stopped<T: Export>(
+pub(crate) async fn send_until_stopped<B: ExportBatch>(
     mut collector: Collector,
-    queue: Arc<ExportQueue<T>>,
+    queue: Arc<ExportQueue<B>>,
     stop: Stop,
 ) -> Collector {
     let delay = collector.settings.delay;
@@ -163,10 +161,7 @@ pub(crate) async fn send_until_stopped<T: Export>(
             () = sleep(delay) => {}
             () = stop.stopped() => return collector,
         }
-        let batch = queue.take();
-        if batch.is_empty() {
-            continue;
-        }
+        let Some(batch) = queue.take() else { continue };
         if !collector.send_unless_late(&queue, batch, &stop).await {
             return collector;
         }
@@ -176,10 +171,10 @@ pub(crate) async fn send_until_stopped<T: Export>(
 impl Collector {
     /// Sends a batch. If the gateway stops in the meantime, the batch gets two more seconds, and the function
     /// returns false.
-    async fn send_unless_late<T: Export>(
+    async fn send_unless_late<B: ExportBatch>(
         &mut self,
-        queue: &ExportQueue<T>,
-        batch: Vec<T>,
+        queue: &ExportQueue<B>,
+        batch: B,
         stop: &Stop,
     ) -> bool {
         let count = batch.len();
@@ -195,13 +190,9 @@ impl Collector {
     }
 
     /// Sends everything that is still waiting when the process ends: one attempt for each batch, within two seconds.
-    pub(crate) async fn send_rest<T: Export>(&mut self, queue: &ExportQueue<T>) {
+    pub(crate) async fn send_rest<B: ExportBatch>(&mut self, queue: &ExportQueue<B>) {
         let rest = async {
-            loop {
-                let batch = queue.take();
-                if batch.is_empty() {
-                    return;
-                }
+            while let Some(batch) = queue.take() {
                 self.send(queue, batch, 1).await;
             }
         };

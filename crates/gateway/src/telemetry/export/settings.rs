@@ -1,9 +1,12 @@
 //! The environment variables of OpenTelemetry that every signal has. This module must not know where variables come from.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::Uri;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
+
+use super::ResourceAttributes;
 
 /// A kind of telemetry.
 #[derive(Debug)]
@@ -36,7 +39,7 @@ pub(crate) struct ExporterSettings {
     /// True if request bodies are compressed.
     pub(super) gzip: bool,
     /// The attributes of this program in every request.
-    pub(super) resource: Vec<(String, String)>,
+    pub(super) resource: Arc<ResourceAttributes>,
     /// The maximum number of items that wait to be sent.
     pub(in crate::telemetry) queue: usize,
     /// The maximum number of items in one request.
@@ -126,7 +129,7 @@ impl ExporterSettings {
             headers: headers(variables, signal),
             timeout: Duration::from_millis(timeout),
             gzip: gzip.as_deref() == Some("gzip"),
-            resource: resource(variables),
+            resource: resource(variables).into(),
             queue: usize::try_from(queue).unwrap_or(usize::MAX),
             batch: usize::try_from(batch).unwrap_or(usize::MAX),
             delay: Duration::from_millis(delay),

@@ -36,8 +36,10 @@ impl TraceContext {
     /// Returns the `traceparent` of this context.
     pub(crate) fn traceparent(&self) -> [u8; LENGTH] {
         let mut text = *b"00-00000000000000000000000000000000-0000000000000000-00";
-        write_hex(&mut text[3..35], &self.trace);
-        write_hex(&mut text[36..52], &self.span);
+        for (digits, half) in text[3..35].as_chunks_mut().0.iter_mut().zip(self.trace.as_chunks().0) {
+            *digits = hex_digits(u64::from_be_bytes(*half));
+        }
+        text[36..52].copy_from_slice(&hex_digits(u64::from_be_bytes(self.span)));
         text[54] = b'0' + u8::from(self.is_sampled);
         text
     }
@@ -57,10 +59,23 @@ fn hex<const N: usize>(text: &[u8]) -> Option<[u8; N]> {
     Some(bytes)
 }
 
-/// Writes bytes as hexadecimal digits.
-pub(super) fn write_hex(text: &mut [u8], bytes: &[u8]) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    for (pair, byte) in text.chunks_exact_mut(2).zip(bytes) {
-        (pair[0], pair[1]) = (DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]);
-    }
+/// Returns the hexadecimal digits of a number.
+#[inline]
+pub(crate) fn hex_digits(number: u64) -> [u8; 16] {
+    let mut digits = [0; 16];
+    digits[..8].copy_from_slice(&digits_of_half(number >> 32));
+    digits[8..].copy_from_slice(&digits_of_half(number & 0xffff_ffff));
+    digits
+}
+
+/// Returns the hexadecimal digits of a number below 2^32. All digits are computed at the same time, each in a byte of one
+/// number.
+#[inline]
+fn digits_of_half(number: u64) -> [u8; 8] {
+    let mut halves = number;
+    halves = (halves | halves << 16) & 0x0000_ffff_0000_ffff;
+    halves = (halves | halves << 8) & 0x00ff_00ff_00ff_00ff;
+    halves = (halves | halves << 4) & 0x0f0f_0f0f_0f0f_0f0f;
+    let letters = (halves + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101;
+    (halves + 0x3030_3030_3030_3030 + letters * 0x27).to_be_bytes()
 }

@@ -25,11 +25,12 @@ fn next(seed: &mut u64) -> u64 {
     halves.0 ^ halves.1
 }
 
-/// Returns two random numbers.
+/// Returns a number of each sequence.
+#[inline]
 fn pair() -> [u64; 2] {
-    let mut seeds = SEEDS.get();
-    let pair = seeds.each_mut().map(next);
-    SEEDS.set(seeds);
+    let [mut one, mut other] = SEEDS.get();
+    let pair = [next(&mut one), next(&mut other)];
+    SEEDS.set([one, other]);
     pair
 }
 
@@ -40,8 +41,9 @@ pub(super) fn trace() -> [u8; 16] {
     (u128::from(one) << 64 | u128::from(other)).max(1).to_be_bytes()
 }
 
-/// Returns an id for a span.
-pub(super) fn span() -> [u8; 8] {
+/// Returns ids for the two spans of a request. Each of them depends on both sequences.
+pub(super) fn spans() -> [[u8; 8]; 2] {
     let [one, other] = pair();
-    (one ^ other.rotate_left(32)).max(1).to_be_bytes()
+    let (served, sent) = (one ^ other.rotate_left(32), one.wrapping_add(other));
+    [served.max(1).to_be_bytes(), sent.max(1).to_be_bytes()]
 }

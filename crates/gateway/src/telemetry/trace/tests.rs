@@ -1,8 +1,9 @@
+mod spans;
+
 use std::collections::HashMap;
 
-use engine::meters::OperationOutcome;
-
 use super::*;
+use crate::telemetry::export::ExportBatch as _;
 
 const TEXT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
@@ -48,7 +49,7 @@ fn an_invalid_context_is_none() {
 #[test]
 fn ids_differ_and_are_not_zero() {
     let traces: std::collections::HashSet<_> = (0..1000).map(|_| ids::trace()).collect();
-    let spans: std::collections::HashSet<_> = (0..1000).map(|_| ids::span()).collect();
+    let spans: std::collections::HashSet<_> = (0..500).flat_map(|_| ids::spans()).collect();
     assert_eq!((traces.len(), spans.len()), (1000, 1000));
     assert!(!traces.contains(&[0; 16]) && !spans.contains(&[0; 8]));
 }
@@ -126,19 +127,10 @@ fn a_full_queue_drops_and_counts() {
     let full = [ENDPOINT, ("OTEL_BSP_MAX_QUEUE_SIZE", "3"), ("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "2")];
     let tracer = Tracer::new(&settings(&full).0.unwrap());
     for _ in 0..5 {
-        let (mut request, now) = (tracer.begin(None, None).unwrap(), std::time::Instant::now());
-        request.end = Some(TracedEnd {
-            upstream: None,
-            started: now,
-            ended: now,
-            sent: None,
-            outcome: OperationOutcome::Ok,
-            code: None,
-            tries: 0,
-            cached: false,
-        });
-        tracer.queue.accept(*request);
+        let request = spans::request(tracer.begin(None, None).unwrap());
+        tracer.queue.accept(|spans| spans.add(&request, &spans::end()));
     }
     assert_eq!(tracer.queue.dropped(), 2);
-    assert_eq!((tracer.queue.take().len(), tracer.queue.take().len(), tracer.queue.take().len()), (2, 1, 0));
+    let taken = [(); 3].map(|()| tracer.queue.take().map(|spans| spans.len()));
+    assert_eq!(taken, [Some(2), Some(1), None]);
 }

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use super::sampler::Sampler;
-use super::{TraceContext, TraceSettings, TracedRequest, ids};
+use super::{SpanBatch, TraceContext, TraceIds, TraceSettings, ids};
 use crate::telemetry::export::ExportQueue;
 
 /// The traces of this process.
 pub struct Tracer {
     sampler: Sampler,
-    /// The requests that have ended. They are stored by value, because memory that another thread frees is not reused
-    /// quickly.
-    pub queue: Arc<ExportQueue<TracedRequest>>,
+    /// The spans of requests that have ended, as bytes: a request leaves nothing that another thread would free, because
+    /// such memory is not reused quickly.
+    pub queue: Arc<ExportQueue<SpanBatch>>,
 }
 
 impl Tracer {
@@ -26,12 +26,13 @@ impl Tracer {
         &self,
         carried: Option<TraceContext>,
         outer: Option<TraceContext>,
-    ) -> Option<Box<TracedRequest>> {
+    ) -> Option<TraceIds> {
         let parent = carried.or(outer);
         let trace = parent.map_or_else(ids::trace, |parent| parent.trace);
+        if !self.sampler.takes(parent.as_ref(), trace) {
+            return None;
+        }
         let link = outer.filter(|outer| carried.is_some_and(|carried| carried != *outer));
-        self.sampler
-            .takes(parent.as_ref(), trace)
-            .then(|| Box::new(TracedRequest::begin(trace, parent, link)))
+        Some(TraceIds::new(trace, parent.map(|parent| parent.span), link))
     }
 }

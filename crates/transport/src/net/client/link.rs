@@ -121,7 +121,7 @@ impl Link {
             }
             Poll::Pending => 0,
         };
-        body.advance(written.saturating_sub(room.len()));
+        advance(&mut body, written.saturating_sub(room.len()));
         self.unsent = [Bytes::copy_from_slice(&room[written.min(room.len())..]), body];
         WRITE_ROOM.set(room);
     }
@@ -147,7 +147,7 @@ impl Link {
                 let written = ready!(self.poll_write([&head, &body], cx))?;
                 let of_head = written.min(head.len());
                 self.unsent[0].advance(of_head);
-                self.unsent[1].advance(written - of_head);
+                advance(&mut self.unsent[1], written - of_head);
             }
             if !ready!(self.poll_refill(cx))? {
                 break;
@@ -285,6 +285,16 @@ impl Link {
     /// Also removes the waker of the task that last waited for the link.
     pub(super) fn is_quiet(&mut self) -> bool {
         self.poll_read(&mut [0], &mut Context::from_waker(Waker::noop())).is_pending()
+    }
+}
+
+/// Removes bytes that have been sent. Nothing is left of a body that has been sent completely, because even an empty rest
+/// would keep the whole body in memory while the link is idle.
+fn advance(rest: &mut Bytes, sent: usize) {
+    if sent > 0 && sent == rest.len() {
+        *rest = Bytes::new();
+    } else {
+        rest.advance(sent);
     }
 }
 

@@ -47,13 +47,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderName, HeaderValue, Request, Response, Uri};
+use http::{Request, Response, Uri};
 use tokio::time::{Instant, timeout_at};
 
 pub use answer::ResponseBody;
 pub use byte_stream::{ByteStream, connect_bytes};
 pub use error::{ClientError, WireError};
-pub use http1::Template;
+pub use http1::{OwnHeaders, TRACEPARENT, Template};
 pub use limits::{ClientLimits, Http2Limits, Protocol, Replay};
 pub use public::{Reach, is_public};
 pub use request_body::{PieceSource, RequestBody, StreamedBody};
@@ -205,7 +205,11 @@ impl Origin {
         let template = self.0.template(&mut request);
         self.0
             .request(
-                &TemplatedRequest { template: &template, more: &[], body: request.into_body().into() },
+                &TemplatedRequest {
+                    template: &template,
+                    own: &OwnHeaders::NONE,
+                    body: request.into_body().into(),
+                },
                 replay,
             )
             .await
@@ -221,19 +225,21 @@ impl Origin {
     ) -> Result<Response<ResponseBody>, ClientError> {
         let template = self.0.template(&mut request);
         let body = RequestBody::Streamed(request.into_body());
-        self.0.request(&TemplatedRequest { template: &template, more: &[], body }, Replay::Unsent).await
+        self.0
+            .request(&TemplatedRequest { template: &template, own: &OwnHeaders::NONE, body }, Replay::Unsent)
+            .await
     }
 
-    /// Sends a request that is made from a template, as [`Self::request`] does. `more` contains headers of this
-    /// request alone. None of them may be in the template, and none may state the length of the body.
+    /// Sends a request that is made from a template, as [`Self::request`] does. None of the request's own headers may state
+    /// the length of the body.
     pub async fn send(
         &self,
         template: &Template,
-        more: &[(HeaderName, HeaderValue)],
+        own: &OwnHeaders<'_>,
         body: Bytes,
     ) -> Result<Response<ResponseBody>, ClientError> {
         let replay = if template.method.is_idempotent() { Replay::Always } else { Replay::Unsent };
-        self.0.request(&TemplatedRequest { template, more, body: body.into() }, replay).await
+        self.0.request(&TemplatedRequest { template, own, body: body.into() }, replay).await
     }
 
     /// Sends a request as [`Self::request_with`] does, with a deadline for the answer's head.

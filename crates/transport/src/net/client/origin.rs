@@ -316,7 +316,7 @@ impl OriginState {
         let headers = request.headers_mut();
         headers.clone_from(&ask.template.headers);
         headers.remove(HOST);
-        headers.extend(ask.more.iter().cloned());
+        headers.extend(ask.own.lines.iter().cloned().chain(ask.own.trace_line()));
         let mut parts = Parts::default();
         parts.path_and_query = Some(ask.template.path.clone());
         parts.scheme = Some(self.scheme.clone());

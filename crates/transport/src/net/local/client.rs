@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use super::path::{SOCKET, SocketPath};
 use super::serve::is_own;
 use crate::net::client::http1::{
-    AnswerReader, HeadLimits, Http1Error, NextPiece, READ, Template, TemplatedRequest,
+    AnswerReader, HeadLimits, Http1Error, NextPiece, OwnHeaders, READ, Template, TemplatedRequest,
 };
 
 /// The time within which the other process must accept the connection.
@@ -105,7 +105,8 @@ pub async fn ask(folder: &Path, request: &LocalRequest<'_>) -> Result<LocalAnswe
     let asking = async {
         let body = request.body.clone().unwrap_or_default();
         let mut bytes = Vec::with_capacity(512 + body.len());
-        TemplatedRequest { template: &template, more: &[], body: body.clone().into() }.write(&mut bytes);
+        TemplatedRequest { template: &template, own: &OwnHeaders::NONE, body: body.clone().into() }
+            .write(&mut bytes);
         bytes.extend_from_slice(&body);
         stream
             .write_all(&bytes)

@@ -17,7 +17,7 @@ use crate::net::{
 
 pub(super) const HI: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi";
 
-fn origin(addr: SocketAddr, limits: ClientLimits, protocol: Protocol) -> Origin {
+pub(super) fn origin(addr: SocketAddr, limits: ClientLimits, protocol: Protocol) -> Origin {
     let url = format!("http://{addr}/").parse().unwrap();
     Client::new(limits, Trust::default()).origin(&url, protocol).unwrap()
 }
@@ -30,7 +30,7 @@ pub(super) fn post(body: &'static str) -> Request<Bytes> {
     Request::post("/mcp?x=1").body(Bytes::from(body)).unwrap()
 }
 
-async fn text(response: Response<ResponseBody>) -> String {
+pub(super) async fn text(response: Response<ResponseBody>) -> String {
     let body = collect(response.into_body(), Part::Answers, 1 << 24, Instant::now() + LONG).await.unwrap();
     String::from_utf8(body.to_vec()).unwrap()
 }

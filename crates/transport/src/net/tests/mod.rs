@@ -11,6 +11,7 @@ mod peering;
 mod proxying;
 mod reaching;
 mod refusing;
+mod requesting;
 mod resting;
 mod runtimes;
 mod securing;

@@ -27,4 +27,4 @@ pub use chunks::ChunkWriter;
 pub use error::Http1Error;
 pub use framing::NextPiece;
 pub use head::{AnswerContext, AnswerHead, HeadLimits};
-pub use request::{AbsoluteForm, Template, TemplatedRequest};
+pub use request::{AbsoluteForm, OwnHeaders, TRACEPARENT, Template, TemplatedRequest};

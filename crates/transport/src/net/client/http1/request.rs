@@ -8,6 +8,9 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use super::super::request_body::RequestBody;
 use super::head::{AnswerContext, has_option};
 
+/// The name of the header with the span of a traced request.
+pub static TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+
 /// The common parts of all requests to one endpoint, serialized once for HTTP/1.1.
 #[derive(Clone, Debug)]
 pub struct Template {
@@ -72,13 +75,34 @@ pub struct AbsoluteForm {
     pub authorization: Option<HeaderValue>,
 }
 
+/// The headers of one request alone; none of them may be in its template.
+#[derive(Debug, Clone, Copy)]
+pub struct OwnHeaders<'a> {
+    /// The header lines.
+    pub lines: &'a [(HeaderName, HeaderValue)],
+    /// The `traceparent` of a traced request: hexadecimal digits and hyphens. HTTP/1.1 sends these bytes, because making a
+    /// header value of them would validate and copy them.
+    pub traceparent: Option<&'a [u8; 55]>,
+}
+
+impl OwnHeaders<'_> {
+    /// No headers.
+    pub const NONE: Self = Self { lines: &[], traceparent: None };
+
+    /// Returns the `traceparent` as a header line.
+    pub fn trace_line(&self) -> Option<(HeaderName, HeaderValue)> {
+        let value = HeaderValue::from_bytes(self.traceparent?).ok()?;
+        Some((TRACEPARENT.clone(), value))
+    }
+}
+
 /// One request.
 #[derive(Debug)]
 pub struct TemplatedRequest<'a> {
     /// The parts that all requests made from the template have in common.
     pub template: &'a Template,
-    /// The headers of this request alone; none of them may be in the template.
-    pub more: &'a [(HeaderName, HeaderValue)],
+    /// The headers of this request alone.
+    pub own: &'a OwnHeaders<'a>,
     /// The body.
     pub body: RequestBody,
 }
@@ -103,8 +127,11 @@ impl TemplatedRequest<'_> {
                 }
             }
         }
-        for (name, value) in self.more {
+        for (name, value) in self.own.lines {
             put(out, name, value.as_bytes());
+        }
+        if let Some(traceparent) = self.own.traceparent {
+            put(out, &TRACEPARENT, traceparent);
         }
         // RFC 9110, 8.6: the length of an empty body is also sent if the method gives a body a meaning.
         let has_meaning = matches!(self.template.method, Method::POST | Method::PUT | Method::PATCH);

@@ -8,7 +8,7 @@ use super::answer::AnswerReader;
 use super::error::Http1Error;
 use super::framing::{Framing, NextPiece};
 use super::head::{self, AnswerContext, AnswerHead, HeadLimits, may_end};
-use super::request::{Template, TemplatedRequest};
+use super::request::{OwnHeaders, Template, TemplatedRequest};
 
 const LIMITS: HeadLimits = HeadLimits { lines: 10, bytes: 8192 };
 
@@ -21,9 +21,14 @@ fn template(method: Method, headers: &[(&'static str, &'static str)]) -> Templat
 }
 
 fn written(template: &Template, body: &'static str) -> String {
-    let more = [(HeaderName::from_static("own"), HeaderValue::from_static("2"))];
+    written_in_trace(template, body, None)
+}
+
+fn written_in_trace(template: &Template, body: &'static str, traceparent: Option<&[u8; 55]>) -> String {
+    let lines = [(HeaderName::from_static("own"), HeaderValue::from_static("2"))];
+    let own = OwnHeaders { lines: &lines, traceparent };
     let mut out = Vec::new();
-    TemplatedRequest { template, more: &more, body: Bytes::from_static(body.as_bytes()).into() }
+    TemplatedRequest { template, own: &own, body: Bytes::from_static(body.as_bytes()).into() }
         .write(&mut out);
     String::from_utf8(out).unwrap()
 }
@@ -55,6 +60,18 @@ fn a_request_is_written_from_its_template() {
     assert_eq!(written(&post, ""), format!("{head}content-length: 0\r\n\r\n"));
     let get = written(&template(Method::GET, &[("host", "other")]), "");
     assert_eq!(get, "GET /path?query HTTP/1.1\r\nhost: other\r\nown: 2\r\n\r\n");
+}
+
+#[test]
+fn the_span_of_a_traced_request_is_a_header_line() {
+    let own = b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let text = written_in_trace(&template(Method::POST, &[]), "1", Some(own));
+    let line = format!("traceparent: {}\r\n", std::str::from_utf8(own).unwrap());
+    assert!(text.ends_with(&format!("own: 2\r\n{line}content-length: 1\r\n\r\n")), "{text}");
+    let headers = OwnHeaders { lines: &[], traceparent: Some(own) };
+    let (name, value) = headers.trace_line().unwrap();
+    assert_eq!((name.as_str(), value.as_bytes()), ("traceparent", &own[..]));
+    assert_eq!(OwnHeaders::NONE.trace_line(), None);
 }
 
 #[test]
