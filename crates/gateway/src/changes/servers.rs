@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::server_form::{Before, add_key, says_link, shown, written};
 use super::standing::Standing;
-use super::{Refusal, names};
+use super::{Refusal, names, server_settings};
 
 /// Returns all servers in the form that the API shows.
 pub fn servers(standing: &Standing) -> Value {
@@ -19,8 +19,13 @@ pub fn server(standing: &Standing, id: &str) -> Result<Value, Refusal> {
 }
 
 fn one(standing: &Standing, id: &str) -> Option<Value> {
-    let is_kept = kept(standing, id).is_some_and(says_link);
-    standing.config.mcp_servers.get(id).map(|server| shown(id, server, is_kept))
+    let entry = kept(standing, id);
+    let mut value = shown(id, standing.config.mcp_servers.get(id)?, entry.is_some_and(says_link));
+    if let Some(entry) = entry.filter(|entry| server_settings::of_entry(entry).next().is_some()) {
+        let in_force = &standing.config.shown()["mcpServers"][id];
+        value["settings"] = server_settings::shown(entry, in_force).into();
+    }
+    Some(value)
 }
 
 /// Returns a server's entry among the changes.
