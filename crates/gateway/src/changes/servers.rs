@@ -40,6 +40,7 @@ pub fn add_server(standing: &Standing, body: &Value) -> Result<(String, Standing
     let server = written(body, None)?;
     let id = names::new_id(name, |id| standing.config.mcp_servers.contains_key(id))?;
     let then = standing.changed(|changes| drop(changes.servers.insert(id.clone(), Some(server))))?;
+    check_settings(&then, &id)?;
     Ok((id, then))
 }
 
@@ -48,7 +49,21 @@ pub fn change_server(standing: &Standing, id: &str, body: &Value) -> Result<Stan
     let shown = server(standing, id)?;
     let link = &standing.config.mcp_servers[id].link;
     let server = written(body, Some(&Before { shown: &shown, entry: kept(standing, id), link }))?;
-    standing.changed(|changes| drop(changes.servers.insert(id.to_owned(), Some(server))))
+    let then = standing.changed(|changes| drop(changes.servers.insert(id.to_owned(), Some(server))))?;
+    check_settings(&then, id)?;
+    Ok(then)
+}
+
+/// Refuses settings that no server has. A configuration ignores them with a note, because other programs' entries have keys of their own.
+fn check_settings(then: &Standing, id: &str) -> Result<(), Refusal> {
+    let Some(entry) = kept(then, id).filter(|entry| server_settings::of_entry(entry).next().is_some()) else {
+        return Ok(());
+    };
+    let in_force = &then.config.shown()["mcpServers"][id];
+    match server_settings::of_entry(entry).find(|(key, _)| in_force.get(key).is_none()) {
+        Some((key, _)) => Err(Refusal::config(format!("`settings` has no key {key:?}"))),
+        None => Ok(()),
+    }
 }
 
 /// Sets a server's API key.
