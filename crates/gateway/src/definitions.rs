@@ -41,6 +41,8 @@ pub struct ToolChange {
     pub lines: Vec<DiffLine>,
     /// The time when the definition was first listed, in milliseconds since 1970.
     pub first_seen_ms: u64,
+    /// The time when the server stopped listing a vanished tool, in milliseconds since 1970, if it is known.
+    pub vanished_ms: Option<u64>,
     /// The definition's fingerprint, in hexadecimal digits.
     pub fingerprint: String,
     before: Option<String>,
@@ -67,7 +69,8 @@ impl Review {
             let before = approved().find(|one| one.is_listed).or_else(|| approved().next_back());
             let mut open = own.iter().filter(|one| one.approved_ms.is_none()).peekable();
             if open.peek().is_none() {
-                changes.extend(before.map(vanished));
+                let since = own.iter().filter_map(|one| one.unlisted_ms).max();
+                changes.extend(before.map(|before| vanished(before, since)));
             }
             changes.extend(open.map(|one| change(before, one, is_full)));
         }
@@ -90,6 +93,7 @@ impl Review {
                 "changes": change.parts,
                 "fingerprint": change.fingerprint,
                 "firstSeenMs": change.first_seen_ms,
+                "vanishedMs": change.vanished_ms,
                 "diff": diff,
             });
             if with_definitions {
@@ -103,17 +107,77 @@ impl Review {
     }
 }
 
+/// The kind of an event in the history of a server's tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ToolEventKind {
+    /// The server listed the tool for the first time.
+    Appeared,
+    /// The server listed another definition of the tool.
+    Changed,
+    /// The server stopped listing the tool.
+    Vanished,
+}
+
+impl ToolEventKind {
+    /// Returns the event in a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Appeared => "appeared",
+            Self::Changed => "changed",
+            Self::Vanished => "vanished",
+        }
+    }
+}
+
+/// An event in the history of a server's tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolEvent {
+    /// The time, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// The server's own name for the tool.
+    pub tool: String,
+    /// The kind of the event.
+    pub kind: ToolEventKind,
+}
+
+/// Returns when the tools of a server appeared, changed and vanished, newest first. The tools of the server's first list are left
+/// out, because they did not appear then: they were seen. `all` contains the definitions as they are read from the file, with
+/// or without their texts.
+pub fn tool_events(all: &[StoredDefinition]) -> Vec<ToolEvent> {
+    let first_list = all.iter().map(|one| one.tool_seen_ms).min().unwrap_or_default();
+    let mut events = Vec::new();
+    for own in all.chunk_by(|one, next| one.tool == next.tool) {
+        let mut add = |at_ms, kind| events.push(ToolEvent { at_ms, tool: own[0].tool.clone(), kind });
+        let appeared = own[0].tool_seen_ms;
+        if appeared > first_list {
+            add(appeared, ToolEventKind::Appeared);
+        }
+        for one in own.iter().filter(|one| one.first_seen_ms > appeared) {
+            add(one.first_seen_ms, ToolEventKind::Changed);
+        }
+        if let Some(vanished) = own.iter().filter_map(|one| one.unlisted_ms).max()
+            && !own.iter().any(|one| one.is_listed)
+        {
+            add(vanished, ToolEventKind::Vanished);
+        }
+    }
+    events
+        .sort_by(|one, other| (other.at_ms, &one.tool, other.kind).cmp(&(one.at_ms, &other.tool, one.kind)));
+    events
+}
+
 fn text(one: &StoredDefinition) -> String {
     String::from_utf8_lossy(&one.body).into_owned()
 }
 
-fn vanished(before: &StoredDefinition) -> ToolChange {
+fn vanished(before: &StoredDefinition, since: Option<u64>) -> ToolChange {
     ToolChange {
         tool: before.tool.clone(),
         kind: ChangeKind::Vanished,
         parts: Vec::new(),
         lines: Vec::new(),
         first_seen_ms: before.first_seen_ms,
+        vanished_ms: since,
         fingerprint: hex(&before.fingerprint),
         before: Some(text(before)),
         after: None,
@@ -128,6 +192,7 @@ fn change(before: Option<&StoredDefinition>, now: &StoredDefinition, is_full: bo
         parts: found.changes,
         lines: found.lines,
         first_seen_ms: now.first_seen_ms,
+        vanished_ms: None,
         fingerprint: hex(&now.fingerprint),
         before: before.map(text),
         after: Some(text(now)),

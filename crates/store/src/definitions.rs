@@ -66,8 +66,20 @@ const SECOND: &str = "
     ) STRICT;
 ";
 
+const THIRD: &str = "
+    ALTER TABLE definitions ADD COLUMN unlisted_ms INTEGER; -- the time at which the server stopped listing it
+    ALTER TABLE definitions ADD COLUMN tool_seen_ms INTEGER NOT NULL DEFAULT 0; -- the time at which the tool was first listed
+    UPDATE definitions SET tool_seen_ms = (
+        SELECT min(every.first_seen_ms) FROM definitions AS every
+        WHERE every.server = definitions.server AND every.tool = definitions.tool
+    );
+";
+
+/// The value of `listed` while a list is being stored: the definition was listed until now.
+const LISTED_BEFORE: i64 = 2;
+
 const PURPOSE: Purpose =
-    Purpose { mark: 0x6467_6D64, steps: &[FIRST, SECOND], durable: true, examined: true };
+    Purpose { mark: 0x6467_6D64, steps: &[FIRST, SECOND, THIRD], durable: true, examined: true };
 
 /// The file of definitions. Several processes may open it at once.
 #[derive(Debug)]
@@ -185,12 +197,16 @@ impl Definitions {
             for one in &now.new {
                 insert(file, server, one, now_ms)?;
             }
-            file.execute("UPDATE definitions SET listed = 0 WHERE server = ?1 AND listed = 1", [server])?;
-            let sql = "UPDATE definitions SET listed = 1 WHERE server = ?1 AND tool = ?2 AND fingerprint = ?3";
+            let sql = "UPDATE definitions SET listed = ?2 WHERE server = ?1 AND listed = 1";
+            file.execute(sql, params![server, LISTED_BEFORE])?;
+            let sql = "UPDATE definitions SET listed = 1, unlisted_ms = NULL
+                       WHERE server = ?1 AND tool = ?2 AND fingerprint = ?3";
             let mut list = file.prepare_cached(sql)?;
             for (tool, fingerprint) in &now.listed {
                 list.execute(params![server, tool, fingerprint])?;
             }
+            let sql = "UPDATE definitions SET listed = 0, unlisted_ms = ?3 WHERE server = ?1 AND listed = ?2";
+            file.execute(sql, params![server, LISTED_BEFORE, kept(now_ms)])?;
             let sql = "DELETE FROM definitions WHERE server = ?1 AND listed = 0 AND approved_ms IS NULL";
             file.execute(sql, [server])?;
             Ok(true)
@@ -320,8 +336,10 @@ fn insert(
     let is_approved = one.is_approved && !has_approved;
     let (at, by) = (is_approved.then(|| kept(now_ms)), is_approved.then_some(FIRST_SIGHT));
     let sql = "INSERT INTO definitions
-               (server, tool, fingerprint, body, first_seen_ms, listed, approved_ms, approved_by)
-               VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6, ?7) ON CONFLICT DO NOTHING";
+               (server, tool, fingerprint, body, first_seen_ms, listed, approved_ms, approved_by, tool_seen_ms)
+               VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6, ?7, coalesce(
+                   (SELECT min(tool_seen_ms) FROM definitions WHERE server = ?1 AND tool = ?2), ?5))
+               ON CONFLICT DO NOTHING";
     let mut insert = file.prepare_cached(sql)?;
     insert.execute(params![server, one.tool, one.fingerprint, one.body, kept(now_ms), at, by]).map(drop)
 }
@@ -333,7 +351,8 @@ fn stored(
 ) -> rusqlite::Result<Vec<StoredDefinition>> {
     let body = if with_bodies { "body" } else { "x''" };
     let query = format!(
-        "SELECT tool, fingerprint, {body}, first_seen_ms, listed, approved_ms, approved_by FROM definitions
+        "SELECT tool, fingerprint, {body}, first_seen_ms, listed, approved_ms, approved_by, unlisted_ms, tool_seen_ms
+         FROM definitions
          WHERE server = ?1 ORDER BY tool, approved_ms IS NULL, id"
     );
     let read = |row: &Row<'_>| {
@@ -345,6 +364,8 @@ fn stored(
             is_listed: row.get(4)?,
             approved_ms: row.get::<_, Option<i64>>(5)?.map(counted),
             approved_by: row.get(6)?,
+            unlisted_ms: row.get::<_, Option<i64>>(7)?.map(counted),
+            tool_seen_ms: counted(row.get(8)?),
         })
     };
     file.prepare_cached(&query)?.query_map([server], read)?.collect()

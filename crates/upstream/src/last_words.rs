@@ -1,10 +1,8 @@
 //! The last output of a server's processes on stderr: as the reason for the server's state, and for those who look for
 //! the cause. This module must not know how processes are started.
 
-use std::sync::Arc;
-
 use parking_lot::Mutex;
-use transport::child::ChildError;
+use transport::child::{ChildError, LastOutput};
 
 use crate::health::HealthCause;
 use crate::mask::Mask;
@@ -18,11 +16,11 @@ const LINE: usize = 300;
 
 /// The stderr of the server's process that ended last; empty if none has ended.
 #[derive(Debug, Default)]
-pub(crate) struct LastWords(Mutex<Arc<str>>);
+pub(crate) struct LastWords(Mutex<LastOutput>);
 
 impl LastWords {
     /// Returns the last part of stderr, without control characters, but with secrets.
-    pub(crate) fn text(&self) -> Arc<str> {
+    pub(crate) fn output(&self) -> LastOutput {
         self.0.lock().clone()
     }
 
@@ -32,7 +30,7 @@ impl LastWords {
         let Some(stderr) = why.stderr() else { return HealthCause::of_process(brief.clone(), brief) };
         *self.0.lock() = stderr.clone();
         // Secrets are masked before lines are cut, because half a secret would not be recognized.
-        let shown = mask.show(stderr);
+        let shown = mask.show(&stderr.text);
         let lines: Vec<&str> = shown.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let last = &lines[lines.len().saturating_sub(LINES)..];
         let last: Vec<String> = last.iter().map(|line| clipped(line)).collect();

@@ -6,6 +6,7 @@
 //! | [`moment`] | points in time |
 //! | [`servers`], [`links`] | servers: their state and its history; their connections and processes |
 //! | [`catalogue`], [`profiles`] | what servers offer; what clients of a profile see of it |
+//! | [`tool_history`] | when a server's tools appeared, changed and vanished |
 //! | [`calls`], [`refusals`], [`usage`] | the record of calls; the reasons why calls did not reach a tool; figures about a period |
 //! | [`captured`] | captured messages |
 //! | [`live`] | events as they happen |
@@ -14,6 +15,7 @@
 //! | [`limits`] | limits and their use |
 //! | [`replicas`], [`shared_calls`] | the gateways of the cluster; their recorded calls |
 //! | [`configuration`] | the configuration in force, and changes made at run time |
+//! | [`gateway_log`] | the last lines of the gateway's own log |
 //! | [`health`] | what an operator should look at |
 
 pub(crate) mod access;
@@ -22,6 +24,7 @@ pub(crate) mod captured;
 pub(crate) mod catalogue;
 pub(crate) mod configuration;
 pub(crate) mod consents;
+pub(crate) mod gateway_log;
 pub(crate) mod health;
 pub(crate) mod in_progress;
 pub(crate) mod keys;
@@ -36,4 +39,5 @@ pub(crate) mod servers;
 pub(crate) mod sessions;
 pub(crate) mod shared_calls;
 pub(crate) mod sign_ins;
+pub(crate) mod tool_history;
 pub(crate) mod usage;

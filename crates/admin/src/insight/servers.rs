@@ -52,6 +52,8 @@ pub(crate) struct ServerStatus {
     pub(crate) refusals: Vec<String>,
     /// The last lines that the shared process wrote to stderr.
     pub(crate) stderr: Vec<String>,
+    /// The times at which these lines arrived, one for each line; `null` if a time is unknown.
+    pub(crate) stderr_times: Vec<Option<PointInTime>>,
     pub(crate) definitions: DefinitionState,
     /// The protocol version of an open connection.
     pub(crate) era: Option<&'static str>,
@@ -155,6 +157,7 @@ fn disabled(name: &str) -> ServerStatus {
         stale_reason: None,
         refusals: Vec::new(),
         stderr: Vec::new(),
+        stderr_times: Vec::new(),
         definitions: DefinitionState { policy: "allow", changed: 0, new: 0, vanished: 0 },
         era: None,
         transport: None,
@@ -178,7 +181,7 @@ fn of(shard: &Shard, upstream: &Upstream, name: &str) -> ServerStatus {
     let reason = per_caller.or(Some(health.cause.detail)).filter(|detail| !detail.is_empty());
     let figures = upstream.links.figures();
     let PoolFigures { links: dedicated, waiting, moves } = figures.dedicated;
-    let spoken = super::links::spoken(upstream);
+    let (spoken, lines) = (super::links::spoken(upstream), upstream.links.last_words());
     ServerStatus {
         id: name.to_owned(),
         status,
@@ -195,7 +198,8 @@ fn of(shard: &Shard, upstream: &Upstream, name: &str) -> ServerStatus {
         freshness: freshness.name(),
         stale_reason: freshness.reason(),
         refusals,
-        stderr: upstream.links.last_words(),
+        stderr_times: lines.iter().map(|line| line.at.map(PointInTime)).collect(),
+        stderr: lines.into_iter().map(|line| line.text).collect(),
         definitions: DefinitionState::of(&upstream.server.definitions),
         era: spoken.map(|(era, _)| era),
         transport: spoken.map(|(_, transport)| transport),

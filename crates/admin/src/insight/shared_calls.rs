@@ -163,7 +163,9 @@ struct CallFilter {
     query: Query,
     principals: Vec<Glob>,
     /// The patterns for the other texts, in the order of `texts`.
-    patterns: [Option<Glob>; 6],
+    patterns: [Option<Glob>; 5],
+    /// The patterns for the method, one of which must match; empty for all methods.
+    methods: Vec<Glob>,
     most: usize,
 }
 
@@ -173,11 +175,11 @@ impl CallFilter {
         let glob = |text: &String| {
             Glob::parse(text).unwrap_or_else(|_| Glob::parse("\u{0}").unwrap_or_else(|_| Glob::any()))
         };
-        let patterns =
-            [&query.profile, &query.upstream, &query.tool, &query.method, &query.client, &query.address];
+        let patterns = [&query.profile, &query.upstream, &query.tool, &query.client, &query.address];
         Self {
             principals: query.principal.iter().chain(&query.principals).map(glob).collect(),
             patterns: patterns.map(|text| text.as_ref().map(glob)),
+            methods: query.methods.iter().map(glob).collect(),
             most: usize::try_from(query.limit).unwrap_or(usize::MAX),
             query,
         }
@@ -198,7 +200,6 @@ impl CallFilter {
             Some(&*entry.profile),
             entry.upstream.as_deref(),
             entry.tool.as_deref(),
-            Some(method),
             entry.client.as_deref(),
             entry.address.as_deref(),
         ];
@@ -211,6 +212,7 @@ impl CallFilter {
             && outcome.is_none_or(|outcome| entry.outcome == outcome)
             && text.as_ref().is_none_or(|text| name.contains(&text.to_ascii_lowercase()))
             && (principal.is_none() || self.principals.iter().any(|one| one.matches(&entry.principal)))
+            && (self.methods.is_empty() || self.methods.iter().any(|one| one.matches(method)))
             && self.patterns.iter().zip(texts).all(fits)
     }
 }

@@ -12,6 +12,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{fmt, registry};
 
 use super::log_format::{self, EventFormat};
+use super::log_ring::LogRing;
 use crate::output::console::Console;
 use crate::output::failure::Failure;
 use crate::output::layout::wrap;
@@ -47,11 +48,12 @@ pub(crate) fn init(console: &Console, serves: bool, preset: bool) -> Result<(), 
     let lines = fmt::layer().with_writer(move || Lines { width }).with_ansi(console.err.0);
     let format = fmt::format().with_target(false).with_ansi(console.err.0);
     let journal = std::env::var_os("JOURNAL_STREAM").is_some();
+    let ring = serves.then_some(LogRing);
     let set = if serves && !journal {
-        registry().with(filter).with(lines.event_format(EventFormat(format))).try_init()
+        registry().with(filter).with(ring).with(lines.event_format(EventFormat(format))).try_init()
     } else {
         let lines = lines.event_format(EventFormat(format.without_time()));
-        registry().with(filter).with(lines).try_init()
+        registry().with(filter).with(ring).with(lines).try_init()
     };
     set.map_err(|e| Failure::new(format!("cannot start logging: {e}")))?;
     if known.is_none() {

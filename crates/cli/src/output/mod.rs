@@ -9,7 +9,7 @@
 //! | [`layout`] | the width of text, and lines that fit a terminal |
 //! | [`status_line`] | the line on a terminal that shows what a command waits for |
 //! | [`table`] | tables that fit a terminal |
-//! | [`log`], `log_format` | the filters of the log; the format of the log |
+//! | [`log`], `log_format`, `log_ring` | the filters of the log; the format of the log; its last lines, kept for operators |
 //! | [`moment`] | times and spans |
 
 pub(crate) mod console;
@@ -17,6 +17,7 @@ pub(crate) mod failure;
 pub(crate) mod layout;
 pub(crate) mod log;
 mod log_format;
+mod log_ring;
 pub(crate) mod moment;
 pub(crate) mod options;
 pub(crate) mod status_line;

@@ -27,7 +27,7 @@ pub(super) fn unmet(name: &str, error: &LinkError, mask: &Mask, pinned: Option<&
             "allow more time with --timeout SECONDS (startTimeout for a configured server), or watch the connection with -vv",
         ),
         // The server's own message is more specific.
-        LinkError::Child(ChildError::Exited(exit)) if exit.stderr.trim().is_empty() => {
+        LinkError::Child(ChildError::Exited(exit)) if exit.stderr.text.trim().is_empty() => {
             failure.help(NOT_STDIO)
         }
         _ => failure,

@@ -7,7 +7,7 @@
 //! | `standing` | the stored changes, and the resulting configuration |
 //! | `differences` | the names of everything that a change affects |
 //! | [`edits`] | edits on their way to the task that puts them into force |
-//! | `servers`, `server_form` | changes to servers; a server's form in the API and in a configuration |
+//! | `servers`, `server_form`, `server_settings` | changes to servers; a server's form in the API and in a configuration; its other keys |
 //! | `profiles`, `tools` | changes to profiles, to their servers, and to those servers' tools |
 //! | [`pasted`] | servers in the forms in which other clients write them |
 //! | `names` | names and slugs |
@@ -20,6 +20,7 @@ pub mod pasted;
 mod profiles;
 mod refusal;
 mod server_form;
+mod server_settings;
 mod servers;
 mod standing;
 mod tools;

@@ -3,7 +3,7 @@
 use config::{HttpTransport, Link, Native, Server, Text};
 use serde_json::{Map, Value, json};
 
-use super::Refusal;
+use super::{Refusal, server_settings};
 
 /// The placeholder for a value that is not shown.
 pub(super) const HIDDEN: &str = "***";
@@ -53,6 +53,9 @@ pub(super) fn written(body: &Value, before: Option<&PreviousServer<'_>>) -> Resu
                     server.insert(key.to_owned(), value.clone());
                 }
             }
+            if let (Some(kept), Some(before)) = (kept, before) {
+                server_settings::keep(&mut server, kept, &before.shown["settings"]);
+            }
             server
         }
     };
@@ -64,6 +67,9 @@ pub(super) fn written(body: &Value, before: Option<&PreviousServer<'_>>) -> Resu
             Some(description) => drop(server.insert("description".to_owned(), description.into())),
             None => drop(server.remove("description")),
         }
+    }
+    if let Some(settings) = sent.get("settings").filter(|settings| !settings.is_null()) {
+        server_settings::replace(&mut server, settings, before.map(|before| &before.shown["settings"]))?;
     }
     match sent.get("isActive") {
         None | Some(Value::Null) => {}

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::server_form::{PreviousServer, add_key, says_link, shown, written};
 use super::standing::Standing;
-use super::{Refusal, names};
+use super::{Refusal, names, server_settings};
 
 /// Returns all servers in the form that the API shows.
 pub fn servers(standing: &Standing) -> Value {
@@ -19,8 +19,13 @@ pub fn server(standing: &Standing, id: &str) -> Result<Value, Refusal> {
 }
 
 fn one(standing: &Standing, id: &str) -> Option<Value> {
-    let is_kept = kept(standing, id).is_some_and(says_link);
-    standing.config.mcp_servers.get(id).map(|server| shown(id, server, is_kept))
+    let entry = kept(standing, id);
+    let mut value = shown(id, standing.config.mcp_servers.get(id)?, entry.is_some_and(says_link));
+    if let Some(entry) = entry.filter(|entry| server_settings::of_entry(entry).next().is_some()) {
+        let in_force = &standing.config.shown()["mcpServers"][id];
+        value["settings"] = server_settings::shown(entry, in_force).into();
+    }
+    Some(value)
 }
 
 /// Returns a server's entry among the changes.
@@ -35,6 +40,7 @@ pub fn add_server(standing: &Standing, body: &Value) -> Result<(String, Standing
     let server = written(body, None)?;
     let id = names::new_id(name, |id| standing.config.mcp_servers.contains_key(id))?;
     let then = standing.changed(|changes| drop(changes.servers.insert(id.clone(), Some(server))))?;
+    check_settings(&then, &id)?;
     Ok((id, then))
 }
 
@@ -43,7 +49,21 @@ pub fn change_server(standing: &Standing, id: &str, body: &Value) -> Result<Stan
     let shown = server(standing, id)?;
     let link = &standing.config.mcp_servers[id].link;
     let server = written(body, Some(&PreviousServer { shown: &shown, entry: kept(standing, id), link }))?;
-    standing.changed(|changes| drop(changes.servers.insert(id.to_owned(), Some(server))))
+    let then = standing.changed(|changes| drop(changes.servers.insert(id.to_owned(), Some(server))))?;
+    check_settings(&then, id)?;
+    Ok(then)
+}
+
+/// Refuses settings that no server has. A configuration ignores them with a note, because other programs' entries have keys of their own.
+fn check_settings(then: &Standing, id: &str) -> Result<(), Refusal> {
+    let Some(entry) = kept(then, id).filter(|entry| server_settings::of_entry(entry).next().is_some()) else {
+        return Ok(());
+    };
+    let in_force = &then.config.shown()["mcpServers"][id];
+    match server_settings::of_entry(entry).find(|(key, _)| in_force.get(key).is_none()) {
+        Some((key, _)) => Err(Refusal::config(format!("`settings` has no key {key:?}"))),
+        None => Ok(()),
+    }
 }
 
 /// Sets a server's API key.

@@ -210,6 +210,46 @@ fn what_is_sent_as_it_is_shown_stands_for_what_it_hides() {
 }
 
 #[test]
+fn other_keys_of_an_entry_are_set_on_top_of_the_file() {
+    let before = standing("mcpServers: { b: { url: 'http://b.example/mcp', timeout: 5s } }\n");
+    let timeout = |standing: &Standing| standing.config().shown()["mcpServers"]["b"]["timeout"].clone();
+    let unset = server(&before, "b").unwrap();
+    assert!(unset.get("settings").is_none(), "{unset}");
+    let set = json!({"settings": {"timeout": "7s", "oauth": {"clientId": "me", "clientSecret": "hush-hush", "issuer": "https://auth.example"}}});
+    let then = change_server(&before, "b", &set).unwrap();
+    assert_eq!(timeout(&then), "7s");
+    let shown = server(&then, "b").unwrap();
+    assert!(
+        !shown.to_string().contains("hush") && shown["settings"]["oauth"].to_string().contains("***"),
+        "{shown}"
+    );
+    assert_eq!(shown["source"], "file");
+    // What is sent as it is shown stays, with what it hides.
+    let same = change_server(&then, "b", &shown).unwrap();
+    assert!(same.changes().text().unwrap().contains("hush-hush"));
+    let mut moved = shown.clone();
+    moved["config"]["url"] = "http://other.example/mcp".into();
+    assert_eq!(
+        code(change_server(&then, "b", &json!({"settings": {"oauth": {"clientSecret": "***"}}}))),
+        "INVALID_CONFIG"
+    );
+    let url = json!({"config": {"url": "http://other.example/mcp"}});
+    let elsewhere = change_server(&then, "b", &url).unwrap();
+    assert!(!elsewhere.changes().text().unwrap().contains("hush-hush"), "a secret is for one server");
+    assert_eq!(timeout(&elsewhere), "7s");
+    assert_eq!(code(change_server(&then, "b", &moved)), "INVALID_CONFIG", "nor does a shown secret move");
+    // A key that is missing, or null, is the file's again; omitted settings stay.
+    assert_eq!(timeout(&change_server(&then, "b", &json!({"settings": {}})).unwrap()), "5s");
+    assert_eq!(timeout(&change_server(&then, "b", &json!({"settings": {"timeout": null}})).unwrap()), "5s");
+    assert_eq!(timeout(&change_server(&then, "b", &json!({"description": "x"})).unwrap()), "7s");
+    for wrong in
+        [json!({"url": "http://x.example"}), json!({"disabled": true}), json!({"nosuch": 1}), json!(3)]
+    {
+        assert!(change_server(&then, "b", &json!({"settings": wrong})).is_err(), "{wrong}");
+    }
+}
+
+#[test]
 fn what_the_file_switches_off_can_be_switched_on() {
     let before = hiding();
     let is_on = |standing: &Standing| !standing.config().mcp_servers["run"].disabled;

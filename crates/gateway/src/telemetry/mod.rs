@@ -5,6 +5,7 @@
 //! | `arrival` | the arrival of a request |
 //! | `figures` | the metrics of the process that do not belong to a server, and the caps on the number of series |
 //! | `request_meter` | the metrics of one request |
+//! | `recent_log` | the last lines of the process's log |
 //! | `rate_decisions` | the decisions of rate limits |
 //! | [`call_log`] | the record of calls as log records for OpenTelemetry |
 //! | [`export`] | the export of traces and log records to a collector |
@@ -15,6 +16,7 @@ pub(crate) mod call_log;
 pub(crate) mod export;
 mod figures;
 mod rate_decisions;
+mod recent_log;
 mod request_meter;
 #[cfg(test)]
 mod tests;
@@ -23,4 +25,5 @@ pub(crate) mod trace;
 pub(crate) use arrival::RequestArrival;
 pub(crate) use figures::ProcessFigures;
 pub use rate_decisions::RateDecisions;
+pub use recent_log::{LogEntry, PROCESS_LOG, RecentLines, RecentLog};
 pub(crate) use request_meter::{MeteredEnd, RequestMeter, SentTimes};

@@ -36,7 +36,7 @@ pub use calls::{
 };
 pub use configuration::{ChangeRow, ConfigFault, ConfigurationPage};
 pub use connect::{ClientSnippet, ConnectPage, SelfTest, SelfTestEvent, SelfTestState};
-pub use doctor::{CheckGroup, CheckRow, DoctorPage};
+pub use doctor::{CheckGroup, CheckRow, DoctorPage, LogRow};
 pub use frame::{ConfirmPage, ErrorPage, LoginPage, Notice, PageFrame, Severity};
 pub use keys::{KeyForm, KeyRow, KeyStanding, KeysPage, NewKey};
 pub use limits::{CapRow, LimitsPage, RateRow};
@@ -55,7 +55,7 @@ pub use profiles::{ProfilePage, ProfileRow, ProfileServer, ProfilesPage, Unserve
 pub use replicas::{CopiedEventsRow, ReplicaRow, ReplicasPage, StoreRow, StoreStanding};
 pub use servers::{
     AddServer, ConnectionCounts, ProcessRow, ServerConfig, ServerLogin, ServerPage, ServerRow, ServersFilter,
-    ServersPage, StateChange, StderrLine,
+    ServersPage, StateChange, StderrLine, ToolEventRow,
 };
 pub use sessions::{CallNowRow, ParkedRow, QueueRow, SessionRow, SessionsPage, StreamRow};
 pub use tools::{

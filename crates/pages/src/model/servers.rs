@@ -1,6 +1,8 @@
 //! The list of servers, and one server.
 
-use super::{CallRow, DefinedIn, DefinitionChange, ForeignText, Millis, Paging, ServerState};
+use super::{
+    CallRow, DefinedIn, DefinitionChange, DefinitionState, ForeignText, Millis, Paging, ServerState,
+};
 
 /// The list of servers, and the form that adds servers.
 #[derive(Debug, Clone, Default)]
@@ -103,6 +105,8 @@ pub struct ServerPage {
     pub stderr: Vec<StderrLine>,
     /// The policy for changed definitions: `allow`, `warn` or `hold`.
     pub policy: ForeignText,
+    /// The times at which tools appeared, changed and vanished, the newest first.
+    pub tool_events: Vec<ToolEventRow>,
     /// The definitions that await approval.
     pub changes: Vec<DefinitionChange>,
     /// The revision of these changes: an approval sends it back.
@@ -184,6 +188,17 @@ pub struct StateChange {
     pub state: ServerState,
     /// The reason for the new state.
     pub reason: Option<ForeignText>,
+}
+
+/// A past change in a server's tools.
+#[derive(Debug, Clone, Default)]
+pub struct ToolEventRow {
+    /// The time of the change.
+    pub at: Millis,
+    /// The server's own name for the tool.
+    pub tool: ForeignText,
+    /// The kind of the change: the tool was new, changed or vanished.
+    pub state: DefinitionState,
 }
 
 /// A line that a server wrote to stderr.

@@ -70,6 +70,10 @@ pub struct ToolPage {
     pub row: ToolRow,
     /// The reason why the tool is missing, if the server does not list it.
     pub absence: Option<ToolAbsence>,
+    /// The time at which the server first listed the tool, if that is recorded.
+    pub first_listed: Option<Millis>,
+    /// The time at which the server last changed the definition.
+    pub changed: Option<Millis>,
     /// The arguments at the root of the input schema.
     pub arguments: Vec<ArgumentRow>,
     /// The input schema, indented.
@@ -101,8 +105,10 @@ pub struct ToolAbsence {
     pub unknown: Option<ForeignText>,
     /// The time of the last recorded call that reached the server.
     pub last_seen: Option<Millis>,
-    /// The time at which its definition was seen first.
+    /// The time at which its server first listed it.
     pub first_seen: Option<Millis>,
+    /// The time at which its server stopped listing it.
+    pub vanished: Option<Millis>,
     /// True if the page shows the last known definition.
     pub has_definition: bool,
     /// The pattern that finds the calls of the tool.

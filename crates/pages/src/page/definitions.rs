@@ -44,6 +44,26 @@ pub(super) fn changes(frame: &PageFrame, data: &ServerPage) -> Markup {
     }
 }
 
+/// The times at which the server's tools appeared, changed and vanished.
+pub(super) fn tool_events(frame: &PageFrame, data: &ServerPage) -> Markup {
+    html! {
+        section aria-labelledby="tool-history" {
+            h2 id="tool-history" { "Changes of tools" }
+            @if data.tool_events.is_empty() { p.quiet {
+                @if data.policy.raw() == "allow" { "With " code { "definitions: allow" } ", changes are not recorded." }
+                @else { "The server has listed the same tools since they were first seen." }
+            } }
+            ol.history {
+                @for event in shown(&data.tool_events) { li {
+                    (definition_badge(event.state))
+                    (when(frame.now, event.at))
+                    a href=(route::tool(data.row.id.raw(), event.tool.raw())) { code { (event.tool.name()) } }
+                } }
+            }
+        }
+    }
+}
+
 /// For each shown change, true if the page shows the change completely and offers its approval.
 fn offers(changes: &[DefinitionChange]) -> Vec<bool> {
     let mut room = MOST_TEXT;

@@ -1,9 +1,9 @@
 //! Checks of the whole installation.
 
-use crate::model::{CheckGroup, DoctorPage, PageFrame, Severity};
+use crate::model::{CheckGroup, DoctorPage, LogRow, PageFrame, Severity};
 use crate::part::{
-    Button, Empty, Glyph, Head, Section, button, counted, empty, left_out, page, severity_icon,
-    severity_word, shown, until,
+    Button, Empty, Glyph, Head, Section, button, chooser, counted, empty, left_out, page, select,
+    severity_icon, severity_word, shown, until, when,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -23,8 +23,34 @@ pub fn doctor(frame: &PageFrame, data: &DoctorPage) -> Markup {
                 (summary(data))
                 @for (number, group) in data.groups.iter().enumerate() { (self::group(group, number)) }
             }
+            (log(frame, data))
         },
     )
+}
+
+/// The gateway's own log.
+fn log(frame: &PageFrame, data: &DoctorPage) -> Markup {
+    let lines: &[LogRow] = &data.log;
+    html! {
+        section aria-labelledby="log" {
+            h2 id="log" { "Log of the gateway" }
+            p.quiet { "The last lines, the newest first. In a terminal, " code { "dragoman logs -f" } " shows them with the output of the servers." }
+            (chooser(route::DOCTOR, "log-lines", &select("log", "level", "Lines", data.log_level, &[
+                ("", "Every line".to_owned()), ("warn", "Warnings and errors".to_owned()), ("error", "Errors".to_owned()),
+            ])))
+            div id="log-lines" {
+                @if lines.is_empty() { p.quiet { @if data.log_level.is_empty() { "Nothing has been logged since the start." } @else { "No such line has been logged since the start." } } } @else { div.log role="group" tabindex="0" aria-label="Log of the gateway" {
+                    @for line in shown(lines) { div {
+                        (when(frame.now, line.at))
+                        span.level.(severity_word(line.severity).1) { (line.level) }
+                        @if let Some((name, href)) = &line.server { a href=(href) { (name) } }
+                        code { (line.text) }
+                    } }
+                } }
+                (left_out(lines))
+            }
+        }
+    }
 }
 
 fn summary(data: &DoctorPage) -> Markup {

@@ -39,6 +39,7 @@ pub fn server(frame: &PageFrame, data: &ServerPage) -> Markup {
             (processes(frame, data))
             (stderr(frame, data))
             section aria-labelledby="history" { h2 id="history" { "State history" } (history(frame, data)) }
+            (definitions::tool_events(frame, data))
             section aria-labelledby="failures" {
                 h2 id="failures" { "Latest failures" }
                 @if !frame.records_calls { (not_recorded()) } @else if data.failures.is_empty() { p.quiet { "No recorded call to this server has failed." } } @else { (call_table(frame, "Latest failures", &data.failures)) }
@@ -60,6 +61,7 @@ fn contents(data: &ServerPage) -> Vec<(&'static str, &'static str)> {
     }
     contents.extend([
         ("#history", "State history"),
+        ("#tool-history", "Changes of tools"),
         ("#failures", "Latest failures"),
         ("#configuration", "Configuration"),
     ]);

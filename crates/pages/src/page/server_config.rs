@@ -26,7 +26,7 @@ fn whole(data: &ServerPage) -> Markup {
         details.raw open {
             summary { "All keys in force, with defaults" }
             (code("All keys in force", &data.config.whole))
-            p.hint { "The form changes how the server is reached. Change the other keys in the configuration file; a change of the form keeps them." }
+            p.hint { "To change a key that the form does not show, add it to " code { "settings" } ", as in " code { "\"settings\": { \"timeout\": \"2m\" }" } ". A key that you remove from " code { "settings" } " has the value of the configuration file again." }
         }
     }
 }

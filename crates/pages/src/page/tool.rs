@@ -53,12 +53,26 @@ pub fn tool(frame: &PageFrame, data: &ToolPage) -> Markup {
             }
             section aria-labelledby="approvals" {
                 h2 id="approvals" { "Approvals" }
+                (dates(frame, data))
                 @if data.approvals.is_empty() { p.quiet { "This definition was never approved." } }
                 ol.history { @for approval in shown(&data.approvals) { li { (when(frame.now, approval.at)) " by " (approval.by.name()) } } }
                 (left_out(&data.approvals))
             }
         },
     )
+}
+
+/// The times at which the server first listed the tool, and last changed it.
+fn dates(frame: &PageFrame, data: &ToolPage) -> Markup {
+    html! {
+        @if let (Some(at), None) = (data.first_listed, &data.absence) {
+            // A time opens to the exact one, so it cannot be in a paragraph.
+            div.quiet {
+                "The server listed this tool first " (when(frame.now, at)) ". "
+                @if let Some(at) = data.changed { "It last changed the definition " (when(frame.now, at)) "." }
+            }
+        }
+    }
 }
 
 fn absence(frame: &PageFrame, data: &ToolPage, absence: &ToolAbsence) -> Markup {
@@ -71,13 +85,14 @@ fn absence(frame: &PageFrame, data: &ToolPage, absence: &ToolAbsence) -> Markup 
                     Some(reason) => p { strong { "The tools of this server are not known now. " } "The server " (reason) "." },
                     None => p { strong { "The server no longer lists this tool. " } "Clients cannot call it." },
                 }
+                @if let Some(at) = absence.vanished { div { "It vanished from the server's list " (when(frame.now, at)) ". " } }
                 // A time opens to the exact one, so it cannot be in a paragraph.
                 div {
                     @match absence.last_seen {
                         Some(at) => { "Its last recorded call that reached the server was " (when(frame.now, at)) ". " },
                         None => "No recorded call has reached it. ",
                     }
-                    @if let Some(at) = absence.first_seen { "Its definition was seen first " (when(frame.now, at)) ". " }
+                    @if let Some(at) = absence.first_seen { "The server listed it first " (when(frame.now, at)) ". " }
                     @if absence.has_definition { "This page shows the last known definition." } @else { "Its definition is not recorded." }
                 }
                 p {

@@ -4,6 +4,10 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[path = "../admin/browser.rs"]
+#[expect(dead_code, reason = "only the tests of the pages use all of it")]
+mod admin_browser;
+
 mod affinity;
 mod hosted_clients;
 mod logs;

@@ -71,6 +71,10 @@ impl State {
         Self(path)
     }
 
+    pub(crate) fn path(&self) -> &std::path::Path {
+        &self.0
+    }
+
     /// Its line in the configuration.
     pub(crate) fn line(&self) -> String {
         format!("stateFolder: '{}'\n", self.0.display())

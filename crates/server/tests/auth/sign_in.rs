@@ -3,6 +3,9 @@
 
 use serde_json::{Value, json};
 
+use store::grants::{Grants, NewGrant};
+
+use crate::admin_browser::{Browser, with_ann};
 use crate::rig::*;
 use crate::support::*;
 
@@ -80,6 +83,57 @@ async fn operators_see_who_has_signed_in() {
     assert_eq!(listed, json!({"signIns": []}));
     let mut missing = gateway.http().delete("/api/sign-ins/none", &ann).await;
     assert_eq!((missing.status, &missing.json().await["error"]["code"]), (404, &json!("SIGN_IN_NOT_FOUND")));
+}
+
+/// The state of a person's sign-in, written as by a gateway that ran before.
+fn sign_in(state: &State) {
+    let mut grants = Grants::open(state.path(), &[1; 32]).expect("a file");
+    let grant = NewGrant {
+        id: "grant-of-bob",
+        client: "client",
+        client_name: "Cursor",
+        site: "http://127.0.0.1:9",
+        rest: "http://127.0.0.1:9/wp-json/",
+        user: "bob",
+        password: &"abcd efgh".into(),
+        password_id: None,
+        profiles: None,
+    };
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970");
+    let now = u64::try_from(now.as_millis()).expect("a time");
+    assert!(grants.begin(&grant, [2; 12], now).expect("a grant"));
+}
+
+#[tokio::test]
+async fn a_sign_in_is_ended_on_the_pages_only_after_a_question() {
+    let state = State::new();
+    sign_in(&state);
+    let auth = "auth: { login: { privateSites: true } }\n";
+    let gateway = Gateway::start(&with_ann(&format!("{auth}{}", state.line()))).await;
+    let mut browser = Browser::new(gateway.http());
+    assert_eq!(browser.log_in("battery staple").await.status, 303);
+    let page = browser.get("/admin/logins").await;
+    assert!(page.text.contains("name=\"signIn\" value=\"grant-of-bob\""), "{}", page.text);
+    let token = page.form_token();
+    let form = |rest: &str| format!("csrf={token}&signIn=grant-of-bob{rest}");
+    for sure in ["", "&sure=no", "&sure="] {
+        // Scripts send the same form, and say so in a header.
+        for headers in [&[][..], &[("HX-Request", "true")]] {
+            let same = [("Sec-Fetch-Site", "same-origin"), ("Origin", "null")];
+            let headers = [&same[..], headers].concat();
+            let asked = browser.send("POST", "/admin/sign-ins-end", &headers, &form(sure)).await;
+            assert_eq!(asked.status, 200, "{sure}");
+            assert!(asked.text.contains("End the sign-in?"), "{}", asked.text);
+            assert!(asked.text.contains("bob at http://127.0.0.1:9"), "{}", asked.text);
+            assert!(asked.text.contains("name=\"signIn\" value=\"grant-of-bob\""), "{}", asked.text);
+            assert!(asked.text.contains("name=\"sure\" value=\"yes\""), "{}", asked.text);
+        }
+    }
+    assert!(browser.get("/admin/logins").await.text.contains("grant-of-bob"), "nothing has ended");
+    let done = browser.post("/admin/sign-ins-end", &form("&sure=yes")).await;
+    assert_eq!(done.status, 303, "{}", done.text);
+    let page = browser.get(&done.header("location").to_owned()).await.text;
+    assert!(page.contains("The sign-in has ended.") && !page.contains("grant-of-bob"), "{page}");
 }
 
 #[tokio::test]

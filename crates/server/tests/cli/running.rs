@@ -115,8 +115,12 @@ async fn status_and_logs_say_which_server_fails_and_why() {
     assert_eq!(unknown.code, Some(2), "{unknown:?}");
     let logs = serving.run(&["logs"]).await;
     assert_eq!(logs.code, Some(0), "{logs:?}");
-    assert!(logs.text().contains("child | hello\n"), "{}", logs.text());
-    assert!(logs.text().contains("bad   | ") && logs.text().contains("no token is set"), "{}", logs.text());
+    assert!(logs.text().contains("child     | hello\n"), "{}", logs.text());
+    assert!(
+        logs.text().contains("bad       | ") && logs.text().contains("no token is set"),
+        "{}",
+        logs.text()
+    );
     let one = serving.run(&["logs", "bad", "--json"]).await.json_lines();
     let kinds: Vec<_> = one.iter().map(|entry| (entry["server"].clone(), entry["kind"].clone())).collect();
     for kind in ["stderr", "state"] {
@@ -125,6 +129,39 @@ async fn status_and_logs_say_which_server_fails_and_why() {
             "what it wrote before it could start is readable: {one:?}"
         );
     }
+}
+
+#[tokio::test]
+async fn logs_show_the_gateways_own_lines_between_those_of_its_servers() {
+    let config = "listen: 127.0.0.1:0\nstateFolder: state\nmcpServers:\n  demo: { native: demo }\n  \
+                  bad: { command: sh, args: [-c, 'echo the secret is ${HUSH:-sesame-open} >&2; exit 3'] }\n";
+    let serving = Serving::start_with(config).await;
+    let is_known =
+        |run: &Run| run.text().contains("bad: backing_off after") || run.text().contains("bad: unreachable");
+    let own = serving.until(&["logs", "--gateway"], is_known).await;
+    let lines: Vec<&str> = own.text().lines().collect();
+    assert!(lines.iter().all(|line| line.starts_with("(gateway) | ")), "{own:?}");
+    assert!(!own.text().contains("sesame-open"), "{own:?}");
+    let of_bad = serving.run(&["logs", "bad", "--json"]).await.json_lines();
+    // The beginning of a state is known to the second.
+    let at =
+        |line: &Value| line["at"].as_str().expect("a time").split_once('.').expect("a fraction").0.to_owned();
+    let times: Vec<String> = of_bad.iter().map(at).collect();
+    assert!(times.is_sorted(), "{of_bad:#?}");
+    let place = |kind: &str| of_bad.iter().position(|line| line["kind"] == kind);
+    assert!(place("stderr") < place("state") && place("log").is_some(), "{of_bad:#?}");
+    assert!(
+        of_bad.iter().any(|line| line["kind"] == "stderr"
+            && line["text"].as_str().is_some_and(|text| text.ends_with("is ***"))),
+        "{of_bad:#?}"
+    );
+    assert!(of_bad.iter().all(|line| line["server"] == "bad"), "{of_bad:#?}");
+    let all = serving.run(&["logs", "--gateway", "--json", "--level", "error"]).await.json_lines();
+    assert!(all.iter().all(|line| line["level"] == "error" && line["kind"] == "log"), "{all:#?}");
+    let timed = serving.run(&["logs", "bad", "-t"]).await;
+    assert!(timed.text().lines().all(|line| line.starts_with("20") && line.contains("Z ")), "{timed:?}");
+    let unknown = serving.run(&["logs", "nosuch"]).await;
+    assert_eq!(unknown.code, Some(2), "{unknown:?}");
 }
 
 #[tokio::test]

@@ -18,5 +18,6 @@ mod mix_up;
 mod phished;
 mod played;
 mod renewed;
+mod revoked;
 mod rig;
 mod told;

@@ -33,7 +33,7 @@ fn second() -> Value {
 }
 
 const VANISHED: &str = "\
-old_tool: vanished
+old_tool: vanished, DATE UTC
   no longer listed, or left out because its new definition is invalid
   (the log says which)
 
@@ -61,7 +61,10 @@ upload: new, first listed DATE UTC
 fn undated(text: &str) -> String {
     let line = |line: &str| match line.split_once("first listed ") {
         Some((head, _)) => format!("{head}first listed DATE UTC"),
-        None => line.to_owned(),
+        None => match line.split_once(": vanished, 20") {
+            Some((head, _)) => format!("{head}: vanished, DATE UTC"),
+            None => line.to_owned(),
+        },
     };
     text.lines().map(line).map(|line| line + "\n").collect()
 }

@@ -71,6 +71,36 @@ async fn a_restart_forgets_neither_approvals_nor_changes() {
 }
 
 #[tokio::test]
+async fn the_history_of_a_servers_tools_survives_approvals_and_restarts() {
+    const HISTORY: &str = "/api/mcp-servers/up/tool-history";
+    let place =
+        Place::new(json!([tool("read", "Fine."), tool("old", "Old."), tool("back", "Back.")]), "").await;
+    assert_eq!(place.get(HISTORY).await["changes"], json!([]), "the first list is no change");
+    place.change(json!([tool("read", "Other."), tool("more", "New.")])).await;
+    place.change(json!([tool("read", "Other."), tool("more", "New."), tool("back", "Back.")])).await;
+    let place = place.again("").await;
+    place.shows(&["up__read", "up__more", "up__back"]).await;
+    let events = |history: &Value| -> Vec<[String; 2]> {
+        let changes = history["changes"].as_array().expect("changes").iter();
+        let mut events: Vec<_> = changes
+            .map(|one| ["tool", "change"].map(|key| one[key].as_str().expect("a text").to_owned()))
+            .collect();
+        events.sort();
+        events
+    };
+    let history = place.get(HISTORY).await;
+    let wanted = [["more", "appeared"], ["old", "vanished"], ["read", "changed"]];
+    assert_eq!(events(&history), wanted, "{history}");
+    let review = place.get("/api/mcp-servers/up/definitions").await;
+    let old = review["tools"].as_array().expect("tools").iter().find(|one| one["tool"] == "old");
+    let vanished = old.and_then(|old| old["vanishedMs"].as_u64()).expect("a time");
+    assert!(old.is_some_and(|old| old["firstSeenMs"].as_u64() <= Some(vanished)), "{review}");
+    let tools = json!({"tools": ["read", "more"]});
+    place.ask("POST", "/api/mcp-servers/up/definitions/approve", &tools).await;
+    assert_eq!(place.get(HISTORY).await, history, "an approval does not change what happened");
+}
+
+#[tokio::test]
 async fn a_server_has_its_own_policy_and_embedded_servers_are_never_held() {
     let server = super::place::Server::new(json!([tool("a", "one")])).await;
     let own = format!(

@@ -130,6 +130,8 @@ async fn servers(caller: &mut Caller) {
     assert_eq!(caller.make("addServer", &[], "", &sums).await["id"], "sums");
     assert_eq!(caller.get("listServers", &[], "").await["servers"].as_array().map(Vec::len), Some(2));
     caller.get("getServer", &["good"], "").await;
+    let set = json!({"settings": {"timeout": "7s", "concurrentCalls": 3}});
+    assert_eq!(caller.make("changeServer", &["sums"], "", &set).await["settings"]["concurrentCalls"], 3);
     let renamed = json!({"description": "Adds up."});
     assert_eq!(caller.make("changeServer", &["sums"], "", &renamed).await["description"], "Adds up.");
     let far = json!({"name": "far", "type": "remote_http", "config": {"url": "http://127.0.0.1:1/mcp"}});
@@ -145,6 +147,8 @@ async fn servers(caller: &mut Caller) {
         caller.get("getServerStatuses", &[], "?ids=good,sums").await["statuses"].as_array().map(Vec::len),
         Some(2)
     );
+    let statuses = caller.get("getServerStatuses", &[], "?ids=good").await;
+    assert!(statuses["statuses"][0]["stderrTimes"].is_array(), "{statuses}");
     let history = caller.get("getServerHistory", &["good"], "").await;
     assert_eq!(history["changes"][0]["to"], "ready", "the newest comes first: {history}");
     let links = caller.get("getServerConnections", &["good"], "").await;
@@ -161,6 +165,7 @@ async fn servers(caller: &mut Caller) {
     let refused = caller.call("listItems", &[], "?limit=0", &Value::Null).await;
     assert_eq!(refused.refusal(), (400, "INVALID_REQUEST"));
     caller.get("listChangedServers", &[], "").await;
+    assert_eq!(caller.get("getToolHistory", &["good"], "").await, json!({"id": "good", "changes": []}));
     caller.get("reviewDefinitions", &["good"], "?full=true").await;
     caller
         .refused("approveDefinitions", &["good"], &json!({"tools": ["no-such-tool"]}), "NOTHING_TO_APPROVE")
@@ -272,6 +277,14 @@ async fn events(caller: &mut Caller) {
 async fn gateway(caller: &mut Caller) {
     let health = caller.get("getHealth", &[], "").await;
     assert_eq!(health["pid"], caller.place.gateway.pid());
+    let log = caller.get("listLogLines", &[], "?limit=500&level=info").await;
+    let lines = log["lines"].as_array().expect("lines");
+    let is_state = |line: &Value| line["server"] == "good" && line["target"] == "dragoman::state";
+    assert!(lines.iter().any(is_state), "{log}");
+    assert_eq!(lines.last().map(|line| &line["number"]), Some(&log["last"]), "{log}");
+    let last = &log["last"];
+    let newer = caller.get("listLogLines", &[], &format!("?after={last}&server=good")).await;
+    assert!(newer["lines"].as_array().is_some_and(|lines| lines.iter().all(is_state)), "{newer}");
     let limits = caller.get("getLimits", &[], "").await;
     assert!(limits["memory"]["resident"].as_u64() > Some(1 << 20), "{limits}");
     caller.refused("listReplicas", &[], &Value::Null, "NO_CLUSTER").await;

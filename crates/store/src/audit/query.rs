@@ -32,8 +32,8 @@ pub struct Query {
     pub times_ms: Option<Vec<u64>>,
     /// Examines only about this number of the newest entries.
     pub newest: Option<u32>,
-    /// Selects requests with a matching method.
-    pub method: Option<String>,
+    /// Selects requests whose method matches one of these patterns; all requests if it is empty.
+    pub methods: Vec<String>,
     /// Selects calls whose tool or recorded arguments contain this text, whatever its case.
     pub text: Option<String>,
     /// Selects clients with a matching name, or name and version.
@@ -71,7 +71,8 @@ impl Query {
         all.add_pattern("profile", self.profile.as_deref());
         all.add_pattern("upstream", self.upstream.as_deref());
         all.add_pattern("tool", self.tool.as_deref());
-        all.add_pattern("method", self.method.as_deref());
+        let methods: Vec<String> = self.methods.iter().map(|text| matching("method", text)).collect();
+        all.add_all("", " OR ", &methods, self.methods.iter().map(|text| value_of(text)));
         all.add("outcome = ?", self.outcome.map(|outcome| outcome.as_str().to_owned()));
         // A name without a version matches all versions.
         all.add("client || ' ' GLOB ?", self.client.as_ref().map(|text| sql_pattern(&format!("{text} *"))));

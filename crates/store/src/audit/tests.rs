@@ -136,6 +136,9 @@ fn every_filter_filters() {
         count(together),
         count(Query { tool: pattern("odd[1]*"), upstream: pattern("blog"), ..ten() })
     );
+    assert_eq!(count(Query { methods: named(&["tools/*"]), ..ten() }), count(Query { limit: 100, ..ten() }));
+    assert_eq!(count(Query { methods: named(&["PUT *", "tools/c?ll"]), ..ten() }), count(ten()));
+    assert_eq!(count(Query { methods: named(&["PUT *", "reload*"]), ..ten() }), 0);
     assert_eq!(count(Query { newest: Some(2), ..ten() }), 2);
     assert_eq!(count(Query { times_ms: Some(vec![1_001, 7]), ..ten() }), 0);
     assert_eq!(count(Query { times_ms: Some(Vec::new()), ..ten() }), 0);

@@ -21,8 +21,12 @@ pub struct StoredDefinition {
     pub body: Vec<u8>,
     /// The time when the definition was first listed, in milliseconds since 1970.
     pub first_seen_ms: u64,
+    /// The time when the tool was first listed, with whatever definition, in milliseconds since 1970.
+    pub tool_seen_ms: u64,
     /// True if the server's newest list contains the definition.
     pub is_listed: bool,
+    /// The time when the server stopped listing the definition, in milliseconds since 1970, if it is known.
+    pub unlisted_ms: Option<u64>,
     /// The time of the approval; `None` if the definition is not approved.
     pub approved_ms: Option<u64>,
     /// The person who approved the definition, or the reason for its approval.

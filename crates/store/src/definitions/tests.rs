@@ -123,6 +123,44 @@ fn tools_that_are_gone_stay_in_the_record_until_somebody_has_seen_it() {
 }
 
 #[test]
+fn the_times_at_which_tools_came_and_went_are_kept() {
+    let folder = Folder::new();
+    let (mut file, server) = open(&folder);
+    file.record(&server, &listing(&[("a", 1, true), ("b", 1, true)]), 1).unwrap();
+    file.record(&server, &listing(&[("a", 2, false)]), 2).unwrap();
+    file.record(&server, &listing(&[("a", 2, false)]), 3).unwrap();
+    let times = |file: &Definitions| {
+        let all = file.of_server(&server, false).unwrap().into_iter();
+        all.map(|one| (one.tool, one.tool_seen_ms, one.first_seen_ms, one.unlisted_ms)).collect::<Vec<_>>()
+    };
+    let (a, b) = ("a".to_owned(), "b".to_owned());
+    let want = [(a.clone(), 1, 1, Some(2)), (a.clone(), 1, 2, None), (b.clone(), 1, 1, Some(2))];
+    assert_eq!(times(&file), want);
+    assert_eq!(approve(&mut file, Some(&[a.clone()]), None), Ok(vec![a.clone()]));
+    drop(file);
+    let (mut file, _) = open(&folder);
+    assert_eq!(times(&file), [(a.clone(), 1, 2, None), (b.clone(), 1, 1, Some(2))]);
+    file.record(&server, &listing(&[("a", 2, false), ("b", 1, false)]), 9).unwrap();
+    assert_eq!(times(&file), [(a, 1, 2, None), (b, 1, 1, None)], "it is listed again");
+}
+
+#[test]
+fn a_file_of_the_version_before_gets_the_times_that_it_knows() {
+    let folder = Folder::new();
+    let before = Purpose { steps: &[FIRST, SECOND], ..PURPOSE };
+    let mut file = Database::open(&folder.path().join(FILE), &before).unwrap();
+    let row = "INSERT INTO servers (server, name, audiences, seen_ms) VALUES (x'01', 's', '0', 1);
+               INSERT INTO definitions (server, tool, fingerprint, body, first_seen_ms, listed, approved_ms)
+               VALUES (x'01', 't', x'01', x'', 5, 0, 5), (x'01', 't', x'02', x'', 7, 1, NULL);";
+    file.write(|file| file.execute_batch(row)).unwrap();
+    drop(file);
+    let (file, _) = open(&folder);
+    let sql = "SELECT group_concat(tool_seen_ms || ' ' || ifnull(unlisted_ms, '-')) FROM definitions";
+    let text: String = file.file.read(|file| file.query_row(sql, [], |row| row.get(0))).unwrap();
+    assert_eq!(text, "5 -,5 -");
+}
+
+#[test]
 fn a_second_process_approves_no_other_definition_on_first_sight() {
     let folder = Folder::new();
     let (mut file, server) = open(&folder);

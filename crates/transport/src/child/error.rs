@@ -3,6 +3,7 @@
 use std::{fmt, os::unix::process::ExitStatusExt, process::ExitStatus, sync::Arc, time::Duration};
 
 use super::caps::CapUse;
+use super::stderr::LastOutput;
 
 use bytes::Bytes;
 use proto::codec::line::LineError;
@@ -45,14 +46,14 @@ pub enum ChildError {
         waited: Duration,
     },
     /// The child closed its stdin or stdout while it was running, so it is being stopped.
-    #[error("{program} closed its {stream} and was stopped{}", last_words(.stderr))]
+    #[error("{program} closed its {stream} and was stopped{}", last_words(&.stderr.text))]
     Closed {
         /// The program's name.
         program: Arc<str>,
         /// `stdin` or `stdout`.
         stream: &'static str,
         /// The last lines of the child's stderr.
-        stderr: Arc<str>,
+        stderr: LastOutput,
     },
     /// The child was asked to stop and has not exited yet.
     #[error("{program} is being stopped")]
@@ -84,7 +85,7 @@ impl ChildError {
     }
 
     /// Returns the last part of the child's stderr, if the child has ended.
-    pub fn stderr(&self) -> Option<&Arc<str>> {
+    pub fn stderr(&self) -> Option<&LastOutput> {
         match self {
             Self::Closed { stderr, .. } | Self::Exited(Exit { stderr, .. }) => Some(stderr),
             _ => None,
@@ -118,8 +119,8 @@ pub struct Exit {
     pub asked: bool,
     /// The cap that ended the child, or may have ended it.
     pub cap: Option<CapUse>,
-    /// The last part of the child's stderr, without control characters.
-    pub stderr: Arc<str>,
+    /// The last part of the child's stderr.
+    pub stderr: LastOutput,
 }
 
 impl std::error::Error for Exit {}
@@ -156,7 +157,7 @@ impl fmt::Display for Exit {
         if let Some(cap) = &self.cap {
             write!(f, "; {cap}")?;
         }
-        f.write_str(&last_words(&self.stderr))
+        f.write_str(&last_words(&self.stderr.text))
     }
 }
 
@@ -190,9 +191,13 @@ fn last_words(stderr: &str) -> String {
 mod tests {
     use super::*;
 
+    fn output(text: &str) -> LastOutput {
+        LastOutput { text: text.into(), ..LastOutput::default() }
+    }
+
     fn exit(raw: i32, asked: bool, stderr: &str) -> String {
         let status = Some(ExitStatus::from_raw(raw));
-        Exit { program: "npx".into(), status, asked, cap: None, stderr: stderr.into() }.to_string()
+        Exit { program: "npx".into(), status, asked, cap: None, stderr: output(stderr) }.to_string()
     }
 
     #[test]
@@ -203,7 +208,7 @@ mod tests {
             status: Some(ExitStatus::from_raw(9)),
             asked: false,
             cap,
-            stderr: "bye".into(),
+            stderr: output("bye"),
         };
         assert_eq!(
             exit.to_string(),
@@ -227,12 +232,12 @@ mod tests {
                 status,
                 asked,
                 cap: None,
-                stderr: stderr.into(),
+                stderr: output(stderr),
             })
         };
         let own = ended(false, "first\n  last \n \n");
         assert_eq!(
-            (own.in_brief().as_str(), own.stderr().map(|text| &**text)),
+            (own.in_brief().as_str(), own.stderr().map(|output| &*output.text)),
             ("code 3", Some("first\n  last \n \n"))
         );
         assert!(own.is_own_end() && !ended(true, "").is_own_end());

@@ -14,6 +14,7 @@ use super::{
     limits::Limits,
     lines::Lines,
     state::{Shared, Stage},
+    stderr::LastOutput,
     writer::{QueuedLine, WriterCapacity},
 };
 
@@ -164,7 +165,7 @@ impl Handle {
                 status: None,
                 asked: true,
                 cap: None,
-                stderr: shared.stderr_text(),
+                stderr: shared.stderr_output(),
             },
         }
     }
@@ -174,9 +175,9 @@ impl Handle {
         self.0.shared.pid
     }
 
-    /// Returns the last part of the child's stderr, as text without control characters.
-    pub fn stderr(&self) -> Arc<str> {
-        self.0.shared.stderr_text()
+    /// Returns the last part of the child's stderr.
+    pub fn stderr(&self) -> LastOutput {
+        self.0.shared.stderr_output()
     }
 
     /// Returns true if the child has neither exited nor been asked to stop.

@@ -4,7 +4,7 @@ use std::{
     os::fd::OwnedFd,
     process::ExitStatus,
     sync::{Arc, PoisonError},
-    time::Duration,
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use tokio::{
@@ -86,7 +86,9 @@ pub(super) async fn launch(
 async fn drain(mut stderr: impl AsyncRead + Unpin, shared: Arc<Shared>) {
     let mut chunk = vec![0; 8 << 10];
     while let Ok(count @ 1..) = stderr.read(&mut chunk).await {
-        shared.stderr.lock().unwrap_or_else(PoisonError::into_inner).push(&chunk[..count]);
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
+        shared.stderr.lock().unwrap_or_else(PoisonError::into_inner).push(&chunk[..count], now);
     }
 }
 
@@ -120,7 +122,7 @@ impl Life {
         // A child that was asked to end has not hit a cap.
         let cap = self.process.cap().filter(|_| !asked);
         let program = self.shared.program.clone();
-        let exit = Exit { program, status, asked, cap, stderr: self.shared.stderr_text() };
+        let exit = Exit { program, status, asked, cap, stderr: self.shared.stderr_output() };
         // The child's last lines are not logged, because they may contain secrets that the child was given.
         tracing::debug!(pid = self.shared.pid, status = ?exit.status, "{} has ended", exit.program);
         self.shared.stage.send_replace(Stage::Exited(exit.clone()));
@@ -189,7 +191,7 @@ impl Drop for Life {
             }
             self.process.kill();
             let program = self.shared.program.clone();
-            let stderr = self.shared.stderr_text();
+            let stderr = self.shared.stderr_output();
             let lost = Exit { program, status: None, asked: true, cap: None, stderr };
             *stage = Stage::Gone(stage.exit().cloned().unwrap_or(lost));
             true

@@ -63,6 +63,7 @@ pub use limits::Limits;
 pub use lines::Lines;
 pub use spec::Spec;
 pub use start_error::SpawnError;
+pub use stderr::LastOutput;
 pub use supervisor::{Companion, Supervisor};
 pub use usage::{FamilyUsage, family_usage, resident_bytes};
 pub use writer::QueuedLine;

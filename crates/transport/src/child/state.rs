@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::{
     error::{ChildError, Exit},
-    stderr::Ring,
+    stderr::{LastOutput, Ring},
 };
 
 /// The stage of a child's life, which only moves forward.
@@ -73,8 +73,8 @@ impl Shared {
         })
     }
 
-    pub(super) fn stderr_text(&self) -> Arc<str> {
-        self.stderr.lock().unwrap_or_else(PoisonError::into_inner).text().into()
+    pub(super) fn stderr_output(&self) -> LastOutput {
+        self.stderr.lock().unwrap_or_else(PoisonError::into_inner).output()
     }
 
     /// Returns the final error, which describes how the child ended. When a pipe closes, the exit is usually reported
@@ -91,7 +91,7 @@ impl Shared {
         drop(exited);
         let program = self.program.clone();
         if self.ask_stop() {
-            ChildError::Closed { program, stream, stderr: self.stderr_text() }
+            ChildError::Closed { program, stream, stderr: self.stderr_output() }
         } else {
             ChildError::Stopping { program }
         }

@@ -7,7 +7,7 @@ use proto::rpc::FrameLimits;
 
 use super::mux::{Intake, Mux};
 use super::{LinkError, MuxCall, MuxFault, MuxRoom, OpenCalls, Owner, UnaskedMessages};
-use crate::child::{ChildError, Handle, Lines};
+use crate::child::{ChildError, Handle, LastOutput, Lines};
 
 /// A child process that exchanges messages over its pipes.
 #[derive(Debug, Clone)]
@@ -84,8 +84,8 @@ impl PipeLink {
         self.handle.pid()
     }
 
-    /// Returns the last part of the child's stderr, as text without control characters.
-    pub fn stderr(&self) -> Arc<str> {
+    /// Returns the last part of the child's stderr.
+    pub fn stderr(&self) -> LastOutput {
         self.handle.stderr()
     }
 

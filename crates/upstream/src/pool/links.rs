@@ -9,6 +9,7 @@ use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use parking_lot::Mutex;
 use proto::era::Era;
+use transport::child::LastOutput;
 
 use super::dedicated::{Dedicated, PoolFigures};
 use super::link_cell::{LinkCell, LinkListener};
@@ -36,13 +37,23 @@ pub struct LinkFigures {
     pub dedicated: PoolFigures,
 }
 
-/// Returns the last lines of a text.
-fn last_lines(text: &str) -> Vec<String> {
+/// A line that a server wrote to stderr, with secrets masked.
+#[derive(Debug, Clone)]
+pub struct StderrLine {
+    /// The time at which the line began to arrive, in milliseconds since 1970, if it is known.
+    pub at: Option<u64>,
+    /// The line, shortened.
+    pub text: String,
+}
+
+/// Returns the last lines of an output that is shown as `text`.
+fn last_lines(output: &LastOutput, text: &str) -> Vec<StderrLine> {
     let cut = |line: &str| match line.char_indices().nth(LINE) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line.to_owned(),
     };
-    let mut last: Vec<String> = text.lines().rev().take(LINES).map(cut).collect();
+    let timed = output.timed(text).rev().take(LINES);
+    let mut last: Vec<StderrLine> = timed.map(|(at, line)| StderrLine { at, text: cut(line) }).collect();
     last.reverse();
     last
 }
@@ -193,16 +204,16 @@ impl Links {
 
     /// Returns the last lines that the shared process wrote to stderr, with secrets masked; the process may have
     /// ended since, or may never have answered. Returns no lines if the server is not a process.
-    pub fn last_words(&self) -> Vec<String> {
+    pub fn last_words(&self) -> Vec<StderrLine> {
         let cells: Vec<Arc<LinkCell>> = self.shared.lock().values().cloned().collect();
-        let texts = cells.iter().filter_map(|cell| match &cell.open.load_full()?.wire {
+        let outputs = cells.iter().filter_map(|cell| match &cell.open.load_full()?.wire {
             Wire::Pipe(pipe) => Some(pipe.stderr()),
             _ => None,
         });
-        let text = texts.max_by_key(|text| text.len()).filter(|text| !text.is_empty());
-        let text = text.unwrap_or_else(|| self.server.last_words.text());
+        let longest = outputs.max_by_key(|output| output.text.len()).filter(|output| !output.text.is_empty());
+        let output = longest.unwrap_or_else(|| self.server.last_words.output());
         // Secrets are masked before lines are cut, because half a secret would not be recognized.
-        last_lines(&self.server.mask.show(&text))
+        last_lines(&output, &self.server.mask.show(&output.text))
     }
 
     /// Returns the sessions whose calls use these links.

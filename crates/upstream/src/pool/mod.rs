@@ -36,5 +36,5 @@ mod turns;
 pub use dedicated::{Dedicated, PoolFigures};
 pub use dedicated_link::DedicatedLink;
 pub use link_cell::{LinkCell, LinkListener};
-pub use links::{LinkFigures, Links};
+pub use links::{LinkFigures, Links, StderrLine};
 pub use turn_queue::TurnParty;

@@ -10,6 +10,7 @@ use super::super::answers::ok;
 use super::super::request::ManagementRequest;
 use super::super::table::{Answered, Operation, QueryKind, get, now, post, query};
 use super::shapes::{Approved, ChangedServers, DefinitionReview, WantedApproval};
+use crate::insight::tool_history::{self, ToolHistory};
 use gateway::changes::{self as ask, Refusal};
 use gateway::management::definitions::{self, Approval};
 
@@ -29,6 +30,13 @@ pub(super) const OPERATIONS: &[Operation] = &[
     )
     .asking(&[query("full", QueryKind::Flag, "Returns texts in full, and adds both definitions.")])
     .giving::<DefinitionReview>(),
+    get(
+        "/api/mcp-servers/{server}/tool-history",
+        "getToolHistory",
+        "Shows when a server's tools appeared, changed and vanished, newest first.",
+        |request| Box::pin(history(request)),
+    )
+    .giving::<ToolHistory>(),
     post(
         "/api/mcp-servers/{server}/definitions/approve",
         "approveDefinitions",
@@ -47,6 +55,12 @@ async fn review(request: &mut ManagementRequest) -> Answered {
     let id = request.named("server");
     ask::server(&request.standing, &id)?;
     Ok(ok(&definitions::review(&request.shard, &id, request.flag("full")).await?))
+}
+
+async fn history(request: &mut ManagementRequest) -> Answered {
+    let id = request.named("server");
+    ask::server(&request.standing, &id)?;
+    Ok(ok(&tool_history::history(&request.shard, &id).await?))
 }
 
 async fn approve(request: &mut ManagementRequest) -> Answered {

@@ -10,8 +10,9 @@ use transport::net::Body;
 
 use super::super::answers::ok;
 use super::super::request::ManagementRequest;
-use super::super::table::{Answered, Operation, get, now, post};
+use super::super::table::{Answered, Operation, QueryKind, get, now, post, query};
 use crate::insight::configuration::{self, ConfigurationInForce, Reload, RuntimeChanges};
+use crate::insight::gateway_log::{self, LogLines, LogQuery};
 use crate::insight::health::{self, GatewayHealth};
 use crate::insight::limits::{self, LimitsInUse};
 use crate::insight::replicas::{self, ReplicaList};
@@ -26,6 +27,27 @@ pub(super) const OPERATIONS: &[Operation] = &[
         |request| now(Ok(show_health(request))),
     )
     .giving::<GatewayHealth>(),
+    get(
+        "/api/log",
+        "listLogLines",
+        "Lists the last lines of the gateway's own log, oldest first.",
+        |request| now(Ok(show_log(request))),
+    )
+    .asking(&[
+        query("after", QueryKind::Number(0, u64::MAX), "Only lines after the line with this number."),
+        query(
+            "level",
+            QueryKind::Word(gateway_log::LEVELS),
+            "Only lines of this level, or of a more severe one.",
+        ),
+        query("server", QueryKind::Text, "Only lines about this server."),
+        query(
+            "limit",
+            QueryKind::Number(1, gateway_log::MOST_LINES),
+            "The maximum number of lines; 200 if omitted.",
+        ),
+    ])
+    .giving::<LogLines>(),
     get("/api/limits", "getLimits", "Shows limits and how much of each is in use.", |request| {
         Box::pin(show_limits(request))
     })
@@ -71,6 +93,16 @@ pub(super) const OPERATIONS: &[Operation] = &[
 
 fn show_health(request: &ManagementRequest) -> Response<Body> {
     ok(&health::health(&request.shard))
+}
+
+fn show_log(request: &ManagementRequest) -> Response<Body> {
+    let limit = request.number("limit").and_then(|limit| usize::try_from(limit).ok()).unwrap_or(200);
+    ok(&gateway_log::lines(LogQuery {
+        after: request.number("after").unwrap_or(0),
+        level: request.asked_for("level").filter(|word| !word.is_empty()),
+        server: request.asked_for("server").filter(|name| !name.is_empty()),
+        limit,
+    }))
 }
 
 async fn show_limits(request: &mut ManagementRequest) -> Answered {

@@ -124,7 +124,7 @@ fn filter(request: &ManagementRequest) -> Query {
         profile: request.chosen("profile"),
         upstream: request.chosen("server"),
         tool: request.chosen("tool"),
-        method: request.chosen("method"),
+        methods: request.chosen("method").into_iter().collect(),
         client: request.chosen("client"),
         address: request.chosen("address"),
         text: request.chosen("text"),

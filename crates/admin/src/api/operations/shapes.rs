@@ -25,6 +25,9 @@ pub(super) struct ServerForm {
     config: Map<String, Value>,
     description: Option<String>,
     is_active: bool,
+    /// Other keys of the configuration that were set over the API, such as `timeout`. Secrets are shown as `***`.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    settings: Option<Map<String, Value>>,
     source: ServerSource,
 }
 
@@ -59,6 +62,8 @@ pub(super) struct NewServer {
     description: Option<String>,
     api_key: Option<HeaderKey>,
     is_active: Option<bool>,
+    /// Other keys of the configuration, such as `timeout`.
+    settings: Option<Map<String, Value>>,
 }
 
 /// The changes to a server; omitted fields stay unchanged.
@@ -71,6 +76,9 @@ pub(super) struct ChangedServer {
     description: Option<String>,
     api_key: Option<HeaderKey>,
     is_active: Option<bool>,
+    /// Other keys of the configuration, such as `timeout`; they apply on top of the file. They replace those that were sent before: the
+    /// file or the default applies again to a key that is missing.
+    settings: Option<Map<String, Value>>,
 }
 
 /// An API key that is sent to a server.
@@ -228,6 +236,8 @@ struct ChangedTool {
     changes: Vec<String>,
     fingerprint: String,
     first_seen_ms: u64,
+    /// The time at which the server stopped listing a vanished tool; `null` if it is not known.
+    vanished_ms: Option<u64>,
     /// The differences as lines of text.
     diff: Vec<String>,
     /// The approved definition as JSON text, if whole definitions were asked for.

@@ -11,13 +11,13 @@ use store::audit::Query;
 use super::super::page_reply::{self, PageResult, done};
 use super::super::page_request::{PageRequest, Subject};
 use super::texts;
-use crate::insight::calls;
+use crate::insight::calls::{self, RecordedCall};
 use crate::insight::configuration::{self, ChangedPart};
 use crate::insight::moment::PointInTime;
 use gateway::changes::Refusal;
 
 /// The number of changes that the page shows.
-const CHANGES: usize = 20;
+const CHANGES: u32 = 20;
 
 /// Shows the configuration.
 pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
@@ -98,24 +98,16 @@ fn without_nothing(value: &Value) -> Value {
 }
 
 async fn changes(request: &PageRequest) -> Vec<ChangeRow> {
-    let mut rows = Vec::new();
-    for method in ["reload*", "POST *", "PUT *", "DELETE *", "PATCH *"] {
-        let query = Query {
-            method: Some(method.to_owned()),
-            limit: u32::try_from(CHANGES).unwrap_or(u32::MAX),
-            ..Query::default()
-        };
-        let found = calls::calls(&request.shard, query).await.map(|page| page.calls).unwrap_or_default();
-        rows.extend(found.into_iter().map(|call| ChangeRow {
-            at: call.at.0,
-            by: call.principal.into(),
-            what: call.method.into(),
-            done: call.outcome == "ok",
-        }));
-    }
-    rows.sort_by_key(|row| std::cmp::Reverse(row.at));
-    rows.truncate(CHANGES);
-    rows
+    let methods = ["reload*", "POST *", "PUT *", "DELETE *", "PATCH *"].map(str::to_owned).to_vec();
+    let query = Query { methods, limit: CHANGES, ..Query::default() };
+    let found = calls::calls(&request.shard, query).await.map(|page| page.calls).unwrap_or_default();
+    let row = |call: RecordedCall| ChangeRow {
+        at: call.at.0,
+        by: call.principal.into(),
+        what: call.method.into(),
+        done: call.outcome == "ok",
+    };
+    found.into_iter().map(row).collect()
 }
 
 /// Reads the file again.

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use pages::model::{CheckGroup, CheckRow, DoctorPage, ForeignText, ServerState, Severity};
+use pages::model::{CheckGroup, CheckRow, DoctorPage, ForeignText, LogRow, ServerState, Severity};
 use pages::{page, route};
 use tokio::task::JoinSet;
 
 use super::super::page_reply::{self, PageResult, done};
 use super::super::page_request::{PageRequest, Subject};
 use super::server_rows;
+use crate::insight::gateway_log::{self, LogLine, LogQuery};
 use crate::insight::health::{HealthFinding, health};
 use crate::insight::moment::PointInTime;
 use crate::insight::servers;
@@ -21,9 +22,18 @@ use gateway::process::Shard;
 /// The number of servers that are checked at the same time.
 const AT_ONCE: usize = 16;
 
+/// The number of lines of the log that the page shows.
+const LOG_LINES: usize = 100;
+
 /// Shows the results of the last checks.
 pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
-    let data = request.state.doctor.lock().clone().unwrap_or_default();
+    let checked = request.state.doctor.lock().clone().unwrap_or_default();
+    let log_level = match request.query.text("level") {
+        "warn" => "warn",
+        "error" => "error",
+        _ => "",
+    };
+    let data = DoctorPage { log: log(&request.shard, log_level), log_level, ..checked };
     page_reply::ok(page::doctor(&request.frame(), &data))
 }
 
@@ -35,11 +45,33 @@ pub(in super::super) async fn run(request: &PageRequest) -> PageResult {
         CheckGroup { title: "Servers", checks: servers(shard).await },
         CheckGroup { title: "Machine", checks: machine(shard).await },
     ];
-    let data = DoctorPage { ran: Some(PointInTime::now().0), groups };
+    let data = DoctorPage { ran: Some(PointInTime::now().0), groups, ..DoctorPage::default() };
     *request.state.doctor.lock() = Some(data);
     let outcome: Result<(), Refusal> = Ok(());
     request.note(Subject::Gateway, started, &outcome, "ran the checks");
     Ok(done(request, outcome, route::DOCTOR, "The checks have run."))
+}
+
+/// Returns the last lines of the gateway's log, newest first.
+fn log(shard: &Arc<Shard>, level: &str) -> Vec<LogRow> {
+    let level = Some(level).filter(|word| !word.is_empty());
+    let query = LogQuery { after: 0, level, server: None, limit: LOG_LINES };
+    let names = server_rows::names(shard);
+    let row = |line: LogLine| LogRow {
+        at: line.at.0,
+        severity: match line.level {
+            "error" => Severity::Bad,
+            "warn" => Severity::Warning,
+            _ => Severity::Note,
+        },
+        level: line.level,
+        server: line.server.filter(|name| names.contains(name)).map(|name| {
+            let href = route::server(&name);
+            (name.into(), href)
+        }),
+        text: line.text.into(),
+    };
+    gateway_log::lines(query).lines.into_iter().rev().map(row).collect()
 }
 
 fn good(text: impl Into<String>) -> CheckRow {

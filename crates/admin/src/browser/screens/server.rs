@@ -66,9 +66,11 @@ pub(super) async fn data(
         stderr: status
             .stderr
             .iter()
-            .map(|line| StderrLine { at: None, text: line.as_str().into() })
+            .zip(&status.stderr_times)
+            .map(|(line, at)| StderrLine { at: at.map(|at| at.0), text: line.as_str().into() })
             .collect(),
         policy: status.definitions.policy.into(),
+        tool_events: definition_changes::history(shard, name).await,
         changes,
         revision,
         refusals: texts(&status.refusals),
@@ -182,5 +184,7 @@ fn editable(shown: &Value) -> String {
             own.insert(key.to_owned(), value.clone());
         }
     }
+    let settings = shown.get("settings").cloned().unwrap_or_else(|| serde_json::json!({}));
+    own.insert("settings".to_owned(), settings);
     serde_json::to_string_pretty(&own).unwrap_or_default()
 }

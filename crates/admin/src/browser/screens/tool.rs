@@ -65,6 +65,8 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
         access,
         has_other_callers: has_other_callers(shard),
         findings,
+        first_listed: recorded.last.as_ref().map(|(_, at)| *at),
+        changed: recorded.changed,
         change: recorded.change,
         revision: recorded.revision,
         approvals: recorded.approvals,
@@ -114,6 +116,7 @@ async fn absent(
         unknown: unknown.map(|absence| absence.reason.into()),
         last_seen: calls.iter().map(|call| call.at).max(),
         first_seen: recorded.last.as_ref().map(|(_, at)| *at),
+        vanished: recorded.vanished,
         has_definition: recorded.last.is_some(),
         calls: calls.first().map_or_else(|| format!("{server}__{tool}").into(), |call| call.tool.clone()),
     };

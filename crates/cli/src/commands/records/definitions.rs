@@ -182,7 +182,8 @@ fn show(text: &mut String, one: &ToolChange, console: &Console) {
     let _ = match one.kind {
         ChangeKind::Vanished => writeln!(
             text,
-            "{title}\n  no longer listed, or left out because its new definition is invalid\n  (the log says which)"
+            "{title}{}\n  no longer listed, or left out because its new definition is invalid\n  (the log says which)",
+            one.vanished_ms.map_or(String::new(), |at| format!(", {} UTC", short(at)))
         ),
         _ => writeln!(text, "{title}, first listed {} UTC", short(one.first_seen_ms)),
     };

@@ -213,6 +213,8 @@ pub(crate) fn tool(s: &Sample) -> ToolPage {
     ToolPage {
         row: tool_row(s, 2),
         absence: None,
+        first_listed: (s.rows > 0).then(|| ago(86_400 * 9)),
+        changed: (s.rows > 0).then(|| ago(7_200)),
         arguments: arguments.iter().take(s.rows).map(argument).collect(),
         input_schema: s.t("{\n  \"type\": \"object\",\n  \"required\": [\"owner\", \"repo\", \"title\", \"base\"],\n  \"properties\": {\n    \"owner\": { \"type\": \"string\" }\n  }\n}"),
         output_schema: (s.rows > 0).then(|| s.t("{\n  \"type\": \"object\"\n}")),
@@ -248,6 +250,7 @@ pub(crate) fn vanished_tool(s: &Sample) -> ToolPage {
             unknown: (s.rows == 1 || s.hostile.is_some()).then(|| s.t("is still starting")),
             last_seen: (s.rows > 0).then(|| ago(7_200)),
             first_seen: (s.rows > 0).then(|| ago(86_400 * 9)),
+            vanished: (s.rows > 0).then(|| ago(5_000)),
             has_definition: s.rows > 0,
             calls: s.t("github__create_pull_request"),
         }),

@@ -5,7 +5,7 @@ use crate::sample::catalogue::{change, server_row};
 use crate::sample::traffic::call_row;
 use dragoman_pages::model::{
     ConnectionCounts, DefinedIn, DefinitionState, ProcessRow, ServerConfig, ServerLogin, ServerPage,
-    ServerRow, ServerState, StateChange, StderrLine,
+    ServerRow, ServerState, StateChange, StderrLine, ToolEventRow,
 };
 
 /// A server whose process exits again and again, with changed definitions.
@@ -45,6 +45,11 @@ pub(crate) fn server(s: &Sample) -> ServerPage {
             at: ago(30 + 45 * number as u64 * number as u64),
             state: states[number % states.len()],
             reason: (number % 5 == 0).then(|| s.t("the process exited 3 times in 10 s: code 1: FATAL: password authentication failed for user \"reports\"")),
+        }),
+        tool_events: s.few(50, |number| ToolEventRow {
+            at: ago(700 + 5_400 * number as u64),
+            tool: s.t(["create_pull_request", "merge_pull_request", "run_query"][number % 3]),
+            state: [DefinitionState::Changed, DefinitionState::New, DefinitionState::Vanished][number % 3],
         }),
         stderr: s.few(200, |number| StderrLine { at: Some(ago(90 - number.min(80) as u64)), text: s.t(lines[number % lines.len()]) }),
         policy: s.t("hold"),

@@ -2,7 +2,8 @@
 
 use super::{Sample, ago};
 use dragoman_pages::model::{
-    ChangeRow, CheckGroup, CheckRow, ConfigFault, ConfigurationPage, DiffLine, DiffMark, DoctorPage, Severity,
+    ChangeRow, CheckGroup, CheckRow, ConfigFault, ConfigurationPage, DiffLine, DiffMark, DoctorPage, LogRow,
+    Severity,
 };
 use dragoman_pages::route;
 
@@ -70,6 +71,18 @@ pub(crate) fn doctor(s: &Sample) -> DoctorPage {
     }
     DoctorPage {
         ran: Some(ago(95)),
+        log_level: "",
+        log: s.rows(|number| LogRow {
+            at: ago(7 * (number as u64 + 1)),
+            severity: [Severity::Note, Severity::Warning, Severity::Bad][number % 3],
+            level: ["info", "warn", "error"][number % 3],
+            server: (number % 3 > 0).then(|| (s.t("github"), route::server("github"))),
+            text: s.t([
+                "the configuration was read again: nothing has changed",
+                "backing_off after 2m of ready: exited 3 times in 10 s: GITHUB_TOKEN is not set",
+                "unreachable after 3s of ready, tools: 7: the connection was refused",
+            ][number % 3]),
+        }),
         groups: vec![
             CheckGroup {
                 title: "Configuration",

@@ -70,8 +70,8 @@ async fn a_flood_on_stderr_is_drained_and_only_its_end_is_kept() {
     let (_supervisor, mut child) = start(&shell(script), Limits::default()).await;
     assert_eq!(line(&mut child).await, "answer");
     let exit = within(child.stop()).await;
-    assert_eq!(&*exit.stderr, "the end");
-    assert_eq!(&*child.handle().stderr(), "the end");
+    assert_eq!(&*exit.stderr.text, "the end");
+    assert_eq!(&*child.handle().stderr().text, "the end");
 }
 
 #[tokio::test]
