@@ -273,9 +273,10 @@ mod tests {
         let mut lines: Vec<String> = (1..=30).map(|n| format!("line {n}")).collect();
         lines.push("x".repeat(5000));
         let text = lines.join("\n");
-        let last = last_lines(&text);
-        assert_eq!((last.len(), last[0].as_str()), (LINES, "line 12"));
-        assert_eq!(last[LINES - 1].chars().count(), LINE + 1);
-        assert!(last_lines("").is_empty());
+        let output = LastOutput { text: text.as_str().into(), times: [7].into() };
+        let last = last_lines(&output, &text);
+        assert_eq!((last.len(), last[0].text.as_str(), last[0].at), (LINES, "line 12", None));
+        assert_eq!((last[LINES - 1].text.chars().count(), last[LINES - 1].at), (LINE + 1, Some(7)));
+        assert!(last_lines(&LastOutput::default(), "").is_empty());
     }
 }
