@@ -17,6 +17,7 @@ mod clock;
 mod cross;
 mod dispatch;
 mod event;
+mod expiry;
 mod input;
 mod invalid;
 mod kept;

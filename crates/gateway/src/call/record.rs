@@ -2,6 +2,8 @@
 //! files, or how figures and spans are published.
 
 mod completion;
+mod observers;
+mod reason;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,11 +13,11 @@ use engine::meters::OperationOutcome;
 use engine::{Condition, Fault};
 use proto::era::Era;
 use proto::json::{MAX_DEPTH, Members};
-use proto::mcp::{Method, says_failure};
+use proto::mcp::says_failure;
 use proto::rpc::{Frame, RpcError};
 use upstream::Upstream;
 
-use crate::admission::audit::{AuditEntry, CallOutcome};
+use crate::admission::audit::{AuditEntry, CallOutcome, ReasonKind, RecordedReason};
 use crate::admission::identity::Identity;
 use crate::call::CallContext;
 use crate::call::audit_entry::audit_entry;
@@ -25,6 +27,7 @@ pub(crate) use crate::call::refused::Refused;
 use crate::call::traced::traced;
 use crate::telemetry::trace::TracedRequest;
 use crate::telemetry::{RequestMeter, SentTimes};
+use observers::{meter, tape};
 
 /// The record of a running request. Dropping it completes the record.
 pub(crate) struct Record {
@@ -60,6 +63,10 @@ struct RecordedFacts {
     tries: u32,
     waited: Duration,
     cached: bool,
+    /// The cause of the failure that the call has noted, for faults of a server.
+    cause: Option<ReasonKind>,
+    /// The reason for the entry; `None` while there is no failure.
+    reason: Option<Box<RecordedReason>>,
 }
 
 impl RecordedFacts {
@@ -139,6 +146,8 @@ impl Record {
                 tries: 0,
                 waited: Duration::ZERO,
                 cached: false,
+                cause: None,
+                reason: None,
             },
             entry,
             meter,
@@ -224,7 +233,7 @@ impl Record {
         if let (Some(since), Some(times)) = (self.parked_since.take(), &mut self.times) {
             times.resume(since.elapsed());
         }
-        (self.facts.outcome, self.facts.failure) = (CallOutcome::Error, None);
+        (self.facts.outcome, self.facts.failure, self.facts.reason) = (CallOutcome::Error, None, None);
     }
 
     /// Returns the trace context that a traced request carries to its server. Baggage is not forwarded to servers
@@ -255,8 +264,13 @@ impl Record {
             let code = fault.map(|fault| fault.code).or_else(|| error_code(&answer.body));
             facts.code = code.map(i64::from);
             facts.fail(kind(fault.map(|fault| fault.condition)));
+            match fault {
+                Some(fault) => self.give_reason_of(fault),
+                None => self.give_reason_in(&answer.body, ReasonKind::ServerError),
+            }
         } else if says_failure(&answer.body) {
             facts.fail(OperationOutcome::ToolError);
+            self.give_reason_in(&answer.body, ReasonKind::ToolError);
         } else {
             facts.outcome = CallOutcome::Ok;
         }
@@ -276,8 +290,10 @@ impl Record {
         facts.code = error_code(body).map(i64::from);
         if facts.code.is_some() {
             facts.fail(OperationOutcome::Error);
+            self.give_reason_in(body, ReasonKind::Request);
         } else if failed || says_failure(body) {
             facts.fail(OperationOutcome::ToolError);
+            self.give_reason_in(body, ReasonKind::ToolError);
         } else {
             facts.outcome = CallOutcome::Ok;
         }
@@ -310,6 +326,7 @@ impl Record {
         } else if is_absent {
             facts.outcome = if fault.hidden { CallOutcome::Denied } else { CallOutcome::Unknown };
         }
+        self.give_reason_of(fault);
     }
 
     /// Records the body that was sent to the client, for endpoints that have their own texts and codes.
@@ -319,8 +336,10 @@ impl Record {
         facts.code = error_code(body).map(i64::from);
         if facts.outcome == CallOutcome::Ok && facts.code.is_some() {
             facts.fail(OperationOutcome::Error);
+            self.give_reason_in(body, ReasonKind::ServerError);
         } else if facts.outcome == CallOutcome::Ok && says_failure(body) {
             facts.fail(OperationOutcome::ToolError);
+            self.give_reason_in(body, ReasonKind::ToolError);
         }
     }
 
@@ -337,15 +356,17 @@ impl Record {
         self.facts.response_bytes = body.len() as u64;
     }
 
-    /// Records a denial.
-    pub(crate) fn denied(&mut self, code: Option<i32>) {
+    /// Records a denial, with its reason and the error text.
+    pub(crate) fn denied(&mut self, code: Option<i32>, kind: ReasonKind, text: &str) {
         self.facts.code = code.map(i64::from).or(self.facts.code);
         self.facts.outcome = CallOutcome::Denied;
+        self.give_reason(kind, text);
     }
 
     /// Records that the target does not exist.
     pub(crate) fn unknown(&mut self) {
         self.facts.outcome = CallOutcome::Unknown;
+        self.give_reason(ReasonKind::UnknownName, "");
     }
 }
 
@@ -356,37 +377,6 @@ fn kind(condition: Option<Condition>) -> OperationOutcome {
         Some(Condition::ToolFailed) => OperationOutcome::ToolError,
         _ => OperationOutcome::Error,
     }
-}
-
-/// Returns the meter that counts a request, if requests are counted.
-fn meter(context: &CallContext, frame: &Frame, target: Option<RecordedTarget<'_>>) -> Option<RequestMeter> {
-    let figures = &context.state.figures;
-    if !figures.is_on() {
-        return None;
-    }
-    let mut meter = RequestMeter::new(figures, Method::from_name(&frame.method()));
-    if let Some(RecordedTarget { upstream, tool, .. }) = target {
-        meter.set_server(&upstream.server.meters);
-        if let Some(tool) = tool {
-            meter.set_tool(figures, &tool.meter, || tool.own_name().into_owned());
-        }
-    }
-    Some(meter)
-}
-
-/// Returns a tape with the request, if its messages are captured.
-fn tape(
-    context: &CallContext,
-    identity: &Identity,
-    (frame, started): (&Frame, Instant),
-    target: Option<RecordedTarget<'_>>,
-) -> Option<Box<MessageTape>> {
-    let eras = target
-        .and_then(|target| target.traced)
-        .map(|(caller, server)| (caller.era().version, server.version));
-    let tape = context.state.capture.tape(&identity.principal, started, eras.unwrap_or_default())?;
-    tape.add(Lane::FromClient, frame.text());
-    Some(Box::new(tape))
 }
 
 /// Returns the code of an error response.

@@ -186,8 +186,12 @@ async fn a_profile_names_the_callers_without_tools() {
     // A client without tools leaves a call that leads to the access check.
     let client = Legacy::open(office.by(&boss)).await;
     client.ask("tools/list", &json!({})).await;
-    let calls =
-        office.page_with("/admin/calls?principal=boss&outcome=error", "offers this to the caller").await;
+    let calls = office
+        .page_with(
+            "/admin/calls?principal=boss&outcome=error",
+            "this profile has no tools that this caller may use",
+        )
+        .await;
     let (_, rest) = calls.split_once("href=\"/admin/calls/").expect("a call");
     let call = format!("/admin/calls/{}", rest.split_once('"').expect("its end").0);
     office.page_with(&call, "Check the access of this caller").await;

@@ -2,9 +2,9 @@
 
 use super::{NOW, Sample, ago};
 use dragoman_pages::model::{
-    AccessForm, AccessPage, AccessRuleRow, AccessStep, AccessVerdict, CapRow, ConsentRow, ConsentStanding,
-    KeyForm, KeyRow, KeyStanding, KeysPage, LimitsPage, LoginsPage, NewKey, RateRow, ReplicaRow,
-    ReplicasPage, RuleEffect, SignInRow, StoreRow, StoreStanding,
+    AccessForm, AccessPage, AccessReach, AccessRuleRow, AccessStep, AccessVerdict, CapRow, ConsentRow,
+    ConsentStanding, KeyForm, KeyRow, KeyStanding, KeysPage, LimitsPage, LoginsPage, NewKey, RateRow,
+    ReplicaRow, ReplicasPage, RuleEffect, SignInRow, StoreRow, StoreStanding,
 };
 
 /// The keys.
@@ -75,6 +75,12 @@ pub(crate) fn verdict(s: &Sample) -> AccessVerdict {
 /// The access check.
 pub(crate) fn access(s: &Sample) -> AccessPage {
     AccessPage {
+        reach: (s.rows == 1).then(|| AccessReach {
+            allowed: s
+                .few(3, |number| s.t(["blog__read", "files__read_file", "github__search_code"][number])),
+            denied: s.few(1, |_| s.t("blog__wp_delete_post")),
+            refusal: None,
+        }),
         form: AccessForm {
             caller: s.t("user:bob"),
             address: s.t(""),
