@@ -22,8 +22,8 @@ pub fn access(frame: &PageFrame, data: &AccessPage) -> Markup {
         &html! {
             (form(data))
             (faults(data.fault.as_slice()))
-            @if let Some(reach) = &data.reach { section aria-labelledby="reach" { h2 id="reach" { "Answer" } (self::reach(reach)) } }
             @if let Some(answer) = &data.verdict { section aria-labelledby="answer" { h2 id="answer" { "Answer" } (verdict(answer)) (steps(&answer.steps)) } }
+            @else if let Some(reach) = &data.reach { section aria-labelledby="answer" { h2 id="answer" { "Answer" } (self::reach(reach)) } }
             section aria-labelledby="rules" { h2 id="rules" { "Rules" } (rules(data)) }
         },
     )

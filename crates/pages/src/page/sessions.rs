@@ -66,7 +66,7 @@ fn calls(frame: &PageFrame, calls: &[CallNowRow]) -> Markup {
                 @match row.stage {
                     CallNowStage::Runs => (badge(Tone::Good, Glyph::Go, "runs")),
                     CallNowStage::Waits => (badge(Tone::Accent, Glyph::Waiting, "waits for its turn")),
-                    CallNowStage::Asks => (badge(Tone::Warn, Glyph::Waiting, "waits for its client's answer")),
+                    CallNowStage::Asks => (badge(Tone::Warn, Glyph::Waiting, "waits for its client")),
                 }
             }
         } }

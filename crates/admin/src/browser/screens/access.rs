@@ -86,9 +86,10 @@ async fn tools(shard: &Arc<Shard>, profile: &str) -> Vec<ForeignText> {
 async fn asked(shard: &Arc<Shard>, form: &AccessForm) -> Result<AccessVerdict, String> {
     let arguments = match form.arguments.raw() {
         "" => None,
-        text => {
-            Some(serde_json::from_str(text).map_err(|e| format!("The arguments are not valid JSON: {e}."))?)
-        }
+        text => Some(
+            serde_json::from_str(text)
+                .map_err(|e| format!("The arguments are not valid JSON: {}.", super::json_fault(&e)))?,
+        ),
     };
     verdict(shard, (form.profile.raw(), form.tool.raw(), form.caller.raw()), arguments, address(form)?).await
 }
