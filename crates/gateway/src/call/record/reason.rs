@@ -54,7 +54,9 @@ impl Record {
     pub(super) fn give_reason_in(&mut self, body: &[u8], kind: ReasonKind) {
         if self.entry.is_some() {
             let text = error_text(body).unwrap_or_default();
-            self.give_reason(kind, &text);
+            // A request that was never sent, and was not answered from the cache, was refused by the gateway.
+            let is_own = self.facts.tries == 0 && !self.facts.cached;
+            self.give_reason(if is_own { ReasonKind::Request } else { kind }, &text);
         }
     }
 
