@@ -102,14 +102,13 @@ fn kind_of(fault: &Fault, cause: Option<ReasonKind>) -> ReasonKind {
 /// Returns the message of an error, or the first text of a result that reports a failure.
 fn error_text(body: &[u8]) -> Option<String> {
     let members = Members::of_document(body, MAX_DEPTH).ok()?;
-    let text = match members.get(body, "error") {
-        Some(error) => RpcError::of_value(body, error)?.message?,
-        None => {
-            let result = Members::of_value(body, members.get(body, "result")?)?;
-            let content = Elements::of_value(body, result.get(body, "content")?)?;
-            let first = |item| Members::of_value(body, item)?.get(body, "text");
-            content.iter().find_map(first)?
-        }
+    let text = if let Some(error) = members.get(body, "error") {
+        RpcError::of_value(body, error)?.message?
+    } else {
+        let result = Members::of_value(body, members.get(body, "result")?)?;
+        let content = Elements::of_value(body, result.get(body, "content")?)?;
+        let first = |item| Members::of_value(body, item)?.get(body, "text");
+        content.iter().find_map(first)?
     };
     unquote(text.of(body).strip_prefix(b"\"")?.strip_suffix(b"\"")?).map(std::borrow::Cow::into_owned)
 }

@@ -84,7 +84,9 @@ fn content(body: &Body) -> Option<AnswerContent> {
         Body::Full(text) => text.clone(),
         Body::Rope(pieces) if pieces.iter().map(Bytes::len).sum::<usize>() <= LONGEST_LIST => {
             let mut text = BytesMut::new();
-            pieces.iter().for_each(|piece| text.extend_from_slice(piece));
+            for piece in pieces {
+                text.extend_from_slice(piece);
+            }
             text.freeze()
         }
         _ => return None,
