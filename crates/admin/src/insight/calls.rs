@@ -65,7 +65,11 @@ pub(crate) struct RecordedCall {
     pub(crate) reason_text: Option<String>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference to the field")]
+#[expect(
+    clippy::ref_option,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference to the field"
+)]
 fn as_word<S: serde::Serializer>(kind: &Option<ReasonKind>, to: S) -> Result<S::Ok, S::Error> {
     kind.map(ReasonKind::as_str).serialize(to)
 }
