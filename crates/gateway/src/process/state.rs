@@ -121,6 +121,7 @@ impl ProcessState {
     ///
     /// # Errors
     /// Returns the server that cannot be set up, and the reason.
+    // tidy: long because each field of the state has a line.
     pub(crate) fn new(snapshot: &Arc<Snapshot>, outside: Outside) -> Result<Self, String> {
         let limits = &snapshot.limits;
         let figures = ProcessFigures::new(outside.metrics.as_ref());

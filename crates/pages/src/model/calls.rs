@@ -118,7 +118,7 @@ pub struct CallRow {
     pub reason: Option<ForeignText>,
     /// The number of equal calls that the row stands for, if there are several.
     pub times: Option<u64>,
-    /// What today's rules would do with the call, if the call was stopped.
+    /// The effect that today's rules would have on the call, if the call was stopped.
     pub today: Option<ForeignText>,
 }
 

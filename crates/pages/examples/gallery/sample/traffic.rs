@@ -257,16 +257,7 @@ pub(crate) fn overview(s: &Sample) -> OverviewPage {
     };
     OverviewPage {
         refused: 12 * s.rows as u64,
-        refused_rows: s.few(4, |number| RefusedRequestRow {
-            request: s.t("POST /mcp/office"),
-            address: s.t("203.0.113.9"),
-            agent: (number != 1).then(|| s.t("node")),
-            principal: (number == 2).then(|| s.caller("user:bob")),
-            status: [401, 403, 404, 401][number % 4],
-            reason: s.t("authentication is required: send the Authorization header"),
-            count: 3 + number as u64,
-            at: ago(30 * number as u64),
-        }),
+        refused_rows: s.few(4, |number| refused_row(s, number)),
         window: Window::Hour,
         started: ago(19 * 3_600),
         advice: if busy { advice(s) } else { Vec::new() },
@@ -304,6 +295,19 @@ pub(crate) fn overview(s: &Sample) -> OverviewPage {
         waiting: s.rows as u64 / 12,
         questions: u64::from(s.rows > 0),
         sessions: s.rows as u64,
+    }
+}
+
+fn refused_row(s: &Sample, number: usize) -> RefusedRequestRow {
+    RefusedRequestRow {
+        request: s.t("POST /mcp/office"),
+        address: s.t("203.0.113.9"),
+        agent: (number != 1).then(|| s.t("node")),
+        principal: (number == 2).then(|| s.caller("user:bob")),
+        status: [401, 403, 404, 401][number % 4],
+        reason: s.t("authentication is required: send the Authorization header"),
+        count: 3 + number as u64,
+        at: ago(30 * number as u64),
     }
 }
 
