@@ -97,7 +97,13 @@ impl ForeignText {
         for (at, character) in self.text.chars().enumerate() {
             if at == shape.most {
                 let hidden = self.text.chars().count() - at;
-                let _ = write!(html, "<span class=\"cut\">… {hidden} more characters</span>");
+                // A text that was cut before has more characters than are left of it.
+                let _ = if self.text.ends_with('…') {
+                    write!(html, "<span class=\"cut\">… and more</span>")
+                } else {
+                    let noun = if hidden == 1 { "character" } else { "characters" };
+                    write!(html, "<span class=\"cut\">… {hidden} more {noun}</span>")
+                };
                 break;
             }
             accents = if is_accent(character) { accents + 1 } else { 0 };
@@ -233,6 +239,11 @@ mod tests {
         assert!(!html.contains('\n') && text.fits());
         let long = ForeignText::from("é".repeat(40_000));
         assert!(!long.fits() && long.whole_line().into_string().contains("7232 more characters"));
+        let clipped = ForeignText::from(format!("{}…", "x".repeat(9000)).as_str());
+        let shown = clipped.name().into_string();
+        assert!(shown.contains("… and more") && !shown.contains("characters"), "{shown}");
+        let one = ForeignText::from("x".repeat(super::NAME + 1).as_str());
+        assert!(one.name().into_string().contains("… 1 more character<"));
         assert!(ForeignText::from("é".repeat(32_768)).fits());
     }
 

@@ -138,6 +138,11 @@ impl Concurrency {
         self.most.load(Ordering::Relaxed)
     }
 
+    /// Returns the limits of waiting calls: of all callers, and of one caller.
+    pub fn queue_limits(&self) -> (usize, usize) {
+        self.places.limits()
+    }
+
     /// Gives turns to waiting calls while fewer calls run than allowed.
     fn serve(self: &Arc<Self>) {
         while let Some(waiter) = self.next_turn() {

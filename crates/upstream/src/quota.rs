@@ -121,6 +121,12 @@ impl Quota {
         self.max.store(max, Ordering::Relaxed);
     }
 
+    /// Returns the number of permits, and the number that one holder may have.
+    pub fn limits(&self) -> (usize, usize) {
+        let max = self.max.load(Ordering::Relaxed);
+        (max, share_of(max))
+    }
+
     /// Returns the number of permits that are held.
     pub fn held(&self) -> usize {
         self.held.lock().all
@@ -132,7 +138,7 @@ impl Quota {
         let mut guard = self.held.lock();
         let held = &mut *guard;
         let own = held.by.get_mut(&holder);
-        let share = (max / SHARE).max(1);
+        let share = share_of(max);
         if holder.has_share() && own.as_ref().is_some_and(|own| **own >= share) {
             return Err(QuotaError::Own(holder, share));
         }
@@ -153,6 +159,10 @@ impl Quota {
         let held = self.held.lock();
         held.by.iter().max_by_key(|(_, count)| **count).map(|(holder, _)| holder.clone())
     }
+}
+
+fn share_of(max: usize) -> usize {
+    (max / SHARE).max(1)
 }
 
 impl Drop for Permit {

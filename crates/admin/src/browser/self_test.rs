@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use transport::net::Stop;
 
 use crate::insight::moment::PointInTime;
-use gateway::admission::arrivals::{ArrivalEvent, WatchedArrivals};
+use gateway::admission::arrivals::{AnswerContent, ArrivalEvent, WatchedArrivals};
 
 /// The time after which a test ends by itself.
 const PATIENCE: Duration = Duration::from_mins(10);
@@ -102,11 +102,8 @@ impl RunningTest {
                     if is_list {
                         // The next answer is nearly always the one to the list.
                         let next = tokio::time::timeout(ANSWER, watched.events.recv()).await;
-                        if let Ok(Ok(next)) = &next {
-                            self.note(next);
-                        }
-                        if !matches!(next, Ok(Ok(ArrivalEvent::Answered { status: 400.., .. }))) {
-                            self.seen.lock().0 = SelfTestState::Works;
+                        let next = next.ok().and_then(Result::ok);
+                        if self.note_list(next.as_ref()) {
                             return;
                         }
                     }
@@ -117,8 +114,34 @@ impl RunningTest {
         }
     }
 
+    /// Notes the answer to a list request; returns true if the answer ends the test.
+    fn note_list(&self, answer: Option<&ArrivalEvent>) -> bool {
+        let end = match answer {
+            Some(ArrivalEvent::Answered { status: 200..400, answer: Some(content), .. }) => {
+                let (end, shown) = listed(content);
+                self.add(SelfTestState::Talking, shown);
+                Some(end)
+            }
+            Some(ArrivalEvent::Answered { status: 400.., .. }) => None,
+            // The content of a stream is not seen.
+            _ => Some(SelfTestState::Works),
+        };
+        if let (None, Some(answer)) = (end, answer) {
+            self.note(answer);
+        }
+        if let Some(end) = end {
+            self.seen.lock().0 = end;
+        }
+        end.is_some()
+    }
+
     fn note(&self, event: &ArrivalEvent) {
-        let Some((state, shown)) = judged(event) else { return };
+        if let Some((state, shown)) = judged(event) {
+            self.add(state, shown);
+        }
+    }
+
+    fn add(&self, state: SelfTestState, shown: SelfTestEvent) {
         let mut seen = self.seen.lock();
         if seen.1.len() < EVENTS {
             seen.1.push(shown);
@@ -132,7 +155,7 @@ impl RunningTest {
 
     fn end(&self) {
         let mut seen = self.seen.lock();
-        if seen.0 != SelfTestState::Works {
+        if matches!(seen.0, SelfTestState::Waiting | SelfTestState::Talking) {
             let is_bad = seen.1.last().is_some_and(|event| event.severity == Severity::Bad);
             seen.0 = if is_bad { SelfTestState::Fails } else { SelfTestState::Over };
         }
@@ -141,15 +164,38 @@ impl RunningTest {
     }
 }
 
+fn shown(severity: Severity, text: String, advice: Option<String>) -> SelfTestEvent {
+    SelfTestEvent { at: PointInTime::now().0, severity, text: text.into(), advice: advice.map(Into::into) }
+}
+
+/// Returns the result of a test whose client got this answer to `tools/list`, and the answer as the page shows it.
+fn listed(content: &AnswerContent) -> (SelfTestState, SelfTestEvent) {
+    let none = |text: String, advice: &str| {
+        (SelfTestState::Fails, shown(Severity::Bad, text, Some(advice.to_owned())))
+    };
+    match content {
+        AnswerContent::Error(message) => none(
+            format!("The client got no tools: tools/list was answered with the error {message:?}"),
+            "The servers of this profile may be unavailable, or the profile's `tools` or the access rules leave nothing to this caller. The pages Profiles and Access check show which.",
+        ),
+        AnswerContent::Tools { count: 0, .. } => none(
+            "The client got 0 tools.".to_owned(),
+            "The profile's `tools` or the access rules leave no tool to this caller. The page Access check shows which rule decides.",
+        ),
+        AnswerContent::Tools { count, is_more } => {
+            let tools = if *count == 1 { "tool" } else { "tools" };
+            let more = if *is_more { ", the first part of the list" } else { "" };
+            (
+                SelfTestState::Works,
+                shown(Severity::Good, format!("The client got {count} {tools}{more}."), None),
+            )
+        }
+    }
+}
+
 /// Returns the state of the test after an event, and the event as the page shows it. Returns `None` for a
 /// successful answer.
 fn judged(event: &ArrivalEvent) -> Option<(SelfTestState, SelfTestEvent)> {
-    let shown = |severity, text: String, advice: Option<&str>| SelfTestEvent {
-        at: PointInTime::now().0,
-        severity,
-        text: text.into(),
-        advice: advice.map(Into::into),
-    };
     match event {
         ArrivalEvent::Message { method, client, version, .. } => {
             let by = client.as_deref().map(|client| format!(" from {client}")).unwrap_or_default();
@@ -158,11 +204,17 @@ fn judged(event: &ArrivalEvent) -> Option<(SelfTestState, SelfTestEvent)> {
             Some((SelfTestState::Talking, shown(Severity::Good, format!("{method}{by}{version}"), None)))
         }
         ArrivalEvent::Answered { status: 200..400, .. } => None,
-        ArrivalEvent::Answered { address, request, status, has_credentials, agent } => {
+        ArrivalEvent::Answered { address, request, status, has_credentials, agent, answer } => {
             let by = agent.as_deref().map(|agent| format!(" ({agent})")).unwrap_or_default();
             let text = format!("{request} from {address}{by} was refused with status {status}");
             let severity = if *status == 405 { Severity::Note } else { Severity::Bad };
-            Some((SelfTestState::Waiting, shown(severity, text, advice(*status, *has_credentials))))
+            let general = advice(*status, *has_credentials).map(str::to_owned);
+            // A 403 has several causes, and the client was told the one that applies.
+            let advice = match answer {
+                Some(AnswerContent::Error(message)) if *status == 403 => Some(message.clone()),
+                _ => general,
+            };
+            Some((SelfTestState::Waiting, shown(severity, text, advice)))
         }
     }
 }
@@ -195,6 +247,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_client_without_tools_is_no_success() {
+        let tools = |count| AnswerContent::Tools { count, is_more: false };
+        let (state, event) = listed(&tools(142));
+        assert_eq!((state, event.text.raw()), (SelfTestState::Works, "The client got 142 tools."));
+        let (state, event) = listed(&tools(0));
+        assert_eq!((state, event.severity), (SelfTestState::Fails, Severity::Bad));
+        let (state, event) = listed(&AnswerContent::Error("this profile has no tools".to_owned()));
+        assert_eq!(state, SelfTestState::Fails);
+        assert!(event.text.raw().contains("this profile has no tools") && event.advice.is_some());
+    }
+
+    #[test]
     fn refusals_come_with_advice() {
         let event = |status, has_credentials| ArrivalEvent::Answered {
             address: [127, 0, 0, 1].into(),
@@ -202,12 +266,18 @@ mod tests {
             status,
             has_credentials,
             agent: Some("cursor".to_owned()),
+            answer: (status == 403).then(|| AnswerContent::Error("not valid for the profile".to_owned())),
         };
         let (state, shown) = judged(&event(401, false)).unwrap();
         assert_eq!((state, shown.severity), (SelfTestState::Waiting, Severity::Bad));
         assert_eq!(shown.text.raw(), "POST /mcp from 127.0.0.1 (cursor) was refused with status 401");
         assert!(shown.advice.unwrap().raw().contains("sends no credentials"));
         assert!(judged(&event(401, true)).unwrap().1.advice.unwrap().raw().contains("wrong"));
+        assert_eq!(
+            judged(&event(403, true)).unwrap().1.advice.unwrap().raw(),
+            "not valid for the profile",
+            "the cause that applies, and no list of causes"
+        );
         assert!(judged(&event(200, true)).is_none());
         let message = ArrivalEvent::Message {
             profile: "default".to_owned(),

@@ -6,14 +6,14 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use engine::access::{Asker, Principal, RuleRelation, Rules, Scheme};
-use engine::catalogue::View;
+use engine::catalogue::{ListKind, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::keys::key_names;
 use super::moment::PointInTime;
-use super::profiles::whole_view;
+use super::profiles::{tool_names, whole_view};
 use gateway::changes::Refusal;
 use gateway::key_names::KeyNames;
 use gateway::process::Shard;
@@ -197,6 +197,67 @@ impl AccessChecker {
     }
 }
 
+/// The tools of a profile that a caller may use.
+#[derive(Debug, Default)]
+pub(crate) struct ToolReach {
+    /// The tools that the caller may call with some arguments.
+    pub(crate) allowed: Vec<String>,
+    /// The other tools.
+    pub(crate) denied: Vec<String>,
+    /// The reason why the caller may not even use the profile.
+    pub(crate) refusal: Option<String>,
+}
+
+/// Returns the tools of a profile that a caller may use.
+///
+/// # Errors
+/// Fails in the same cases as [`check`].
+pub(crate) async fn reach(
+    shard: &Arc<Shard>,
+    profile: &str,
+    caller: &AskedCaller,
+) -> Result<ToolReach, Refusal> {
+    let principal = match caller.principal(&key_names(shard).await)? {
+        Ok(principal) => principal,
+        Err(reason) => return Ok(ToolReach { refusal: Some(reason), ..ToolReach::default() }),
+    };
+    let whole = whole_view(shard, profile).await?;
+    let names: Vec<String> = tool_names(&whole).map(str::to_owned).collect();
+    if !principal.may_enter(profile) {
+        let refusal = Some(format!("the caller's credentials are not valid for the profile {profile:?}"));
+        return Ok(ToolReach { refusal, denied: names, ..ToolReach::default() });
+    }
+    let (own, profile, address) = (shard.clone(), profile.to_owned(), caller.address);
+    // A profile may have thousands of tools.
+    let divided = transport::task::spawn_blocking(move || {
+        let Some(rules) = &own.gateway.snapshot.rules else { return (names, Vec::new()) };
+        let asker = Asker { principal: &principal, address };
+        let may = |name: &String| {
+            let Some(entry) = whole.view.tool(name) else { return false };
+            let place = (profile.as_str(), entry);
+            whole.view.judge_call(place, None, |target| rules.explain(&asker, target)).is_allowed
+        };
+        names.into_iter().partition(may)
+    });
+    let (allowed, denied) = divided.await.map_err(|e| Refusal::internal(e.to_string()))?;
+    Ok(ToolReach { allowed, denied, refusal: None })
+}
+
+/// Returns the reason why a profile does not have a tool.
+fn absent(view: &View, (profile, tool): (&str, &str)) -> String {
+    let of_server = view.upstreams().iter().find_map(|source| {
+        let catalogue = source.catalogue.as_ref().ok()?;
+        let own = tool.strip_prefix(&*source.name).and_then(|rest| rest.strip_prefix("__")).unwrap_or(tool);
+        catalogue.list(ListKind::Tools).iter().any(|item| *item.key == *own).then_some(&*source.name)
+    });
+    match of_server {
+        Some(server) => format!(
+            "the profile {profile:?} leaves out this tool of server {server:?} (`tools` of the profile: `allow` or `deny`)"
+        ),
+        None => format!("the profile {profile:?} has no tool {tool:?}"),
+    }
+}
+
 fn answered(shard: &Shard, view: &View, principal: &Principal, question: &AccessQuestion) -> AccessAnswer {
     if !principal.may_enter(&question.profile) {
         let reason = format!("the caller's credentials are not valid for the profile {:?}", question.profile);
@@ -208,7 +269,7 @@ fn answered(shard: &Shard, view: &View, principal: &Principal, question: &Access
             (None, Some((server, absence))) => {
                 format!("the tools of server {server:?} are not known here: the server {}", absence.reason)
             }
-            (None, None) => format!("the profile {:?} has no tool {:?}", question.profile, question.tool),
+            (None, None) => absent(view, (&question.profile, &question.tool)),
         };
         return AccessAnswer::no(reason);
     };

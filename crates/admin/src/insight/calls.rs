@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::audit::{CallFigures, CallOutcome, Log, Query, Recorded};
+use store::audit::{CallFigures, CallOutcome, Log, Query, ReasonKind, Recorded, RecordedReason};
 
 use super::keys::key_names;
 use super::moment::PointInTime;
@@ -56,6 +56,28 @@ pub(crate) struct RecordedCall {
     pub(crate) client: Option<String>,
     /// The arguments as JSON text, without secrets, if they are recorded.
     pub(crate) arguments: Option<String>,
+    /// The kind of the reason why the call did not succeed; `null` if it succeeded, and for calls that were recorded by older
+    /// versions.
+    #[serde(serialize_with = "as_word")]
+    #[schemars(schema_with = "words")]
+    pub(crate) reason: Option<ReasonKind>,
+    /// The beginning of the error text, at most 200 characters, without secrets.
+    pub(crate) reason_text: Option<String>,
+}
+
+#[expect(
+    clippy::ref_option,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference to the field"
+)]
+fn as_word<S: serde::Serializer>(kind: &Option<ReasonKind>, to: S) -> Result<S::Ok, S::Error> {
+    kind.map(ReasonKind::as_str).serialize(to)
+}
+
+fn words(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    let words: Vec<Option<&str>> =
+        ReasonKind::ALL.into_iter().map(|kind| Some(kind.as_str())).chain([None]).collect();
+    schemars::json_schema!({ "type": ["string", "null"], "enum": words })
 }
 
 impl RecordedCall {
@@ -81,7 +103,15 @@ impl RecordedCall {
             address: text(entry.address),
             client: text(entry.client),
             arguments: entry.arguments,
+            reason: entry.reason.as_ref().map(|reason| reason.kind),
+            reason_text: entry.reason.map(|reason| String::from(reason.text)).filter(|text| !text.is_empty()),
         }
+    }
+
+    /// Returns the recorded reason for people; `None` if none was recorded.
+    pub(crate) fn reason_in_words(&self) -> Option<String> {
+        let text = self.reason_text.clone().unwrap_or_default().into();
+        self.reason.map(|kind| RecordedReason { kind, text }.in_words())
     }
 
     /// Returns an entry that has not been written yet.

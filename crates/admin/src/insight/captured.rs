@@ -79,7 +79,7 @@ fn redact(value: &mut Value, names: &[String]) {
             for (name, value) in all {
                 // Progress tokens are no secrets, and people look for them.
                 if name != "progressToken" && is_secret(name, names) {
-                    *value = "***".into();
+                    *value = "[redacted]".into();
                 } else {
                     redact(value, names);
                 }

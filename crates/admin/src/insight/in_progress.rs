@@ -11,6 +11,9 @@ use super::moment::PointInTime;
 /// The maximum number of calls in an answer: the oldest ones.
 const MOST: usize = 500;
 
+/// The state of a call whose client has to answer a question.
+pub(crate) const ASKING: &str = "asking";
+
 /// The calls in progress.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -51,7 +54,7 @@ fn call(one: CallInProgress, names: &KeyNames) -> CallNow {
         state: match one.stage {
             CallStage::Waits => "waiting",
             CallStage::Runs => "running",
-            CallStage::Asks => "asking",
+            CallStage::Asks => ASKING,
         },
         since: PointInTime::at(one.since),
         method: one.method.into_owned(),

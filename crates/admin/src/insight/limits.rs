@@ -40,6 +40,10 @@ pub(crate) struct ServerCalls {
     /// The number of calls that wait for their turn.
     pub(crate) waiting: u64,
     pub(crate) limit: u64,
+    /// The number of calls that may wait.
+    pub(crate) waiting_limit: u64,
+    /// The number of calls of one caller that may wait.
+    pub(crate) waiting_of_one_caller: u64,
 }
 
 /// The memory that large messages and kept data occupy, in bytes.
@@ -74,7 +78,15 @@ pub(crate) async fn limits(shard: &Arc<Shard>) -> LimitsInUse {
     let servers = snapshot.upstreams.iter().map(|spec| {
         let concurrency = shard.view.state.upstreams.get(spec.id).server.concurrency.clone();
         let (running, waiting) = concurrency.counts();
-        ServerCalls { server: spec.name.to_string(), running, waiting, limit: concurrency.most() }
+        let (all, own) = concurrency.queue_limits();
+        ServerCalls {
+            server: spec.name.to_string(),
+            running,
+            waiting,
+            limit: concurrency.most(),
+            waiting_limit: all as u64,
+            waiting_of_one_caller: own as u64,
+        }
     });
     let resident =
         transport::task::spawn_blocking(|| transport::child::resident_bytes(std::process::id())).await;

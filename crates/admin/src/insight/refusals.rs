@@ -1,16 +1,16 @@
-//! The reasons why recorded calls did not reach a tool. The record contains only an outcome and a code, so the reason is
-//! derived from the present rules and consents. This module must not know how reasons are shown.
+//! Today's rules and consents, applied to recorded calls that did not reach a tool. They can differ from the rules at the
+//! time of the call, so they are shown as today's, beside the recorded reason. This module must not know how they are shown.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use proto::rpc::code;
 use upstream::oauth::KnownConsent;
 
-use super::access::{AccessChecker, AccessQuestion, AskedCaller};
+use super::access::{AccessAnswer, AccessChecker, AccessQuestion, AskedCaller};
 use super::calls::RecordedCall;
 use gateway::key_names::NO_KEY;
 use gateway::process::Shard;
+use store::audit::ReasonKind;
 
 /// The maximum number of different access checks for one list of calls.
 const MOST_QUESTIONS: usize = 200;
@@ -18,8 +18,8 @@ const MOST_QUESTIONS: usize = 200;
 /// The method of the calls for which the rules are checked.
 const CALL: &str = "tools/call";
 
-/// Finds reasons for several calls.
-pub(crate) struct CallRefusals {
+/// The present rules and consents, for several calls.
+pub(crate) struct PresentRules {
     shard: Arc<Shard>,
     checker: Option<AccessChecker>,
     /// The results of access checks, by profile, tool, caller and address.
@@ -27,23 +27,19 @@ pub(crate) struct CallRefusals {
     consents: Option<Vec<KnownConsent>>,
 }
 
-impl CallRefusals {
+impl PresentRules {
     pub(crate) fn new(shard: &Arc<Shard>) -> Self {
         Self { shard: shard.clone(), checker: None, known: HashMap::new(), consents: None }
     }
 
-    /// Returns the reason why a call did not reach a tool; `None` if the reason is unknown.
-    pub(crate) async fn reason(&mut self, call: &RecordedCall) -> Option<String> {
-        let is_rate = call.code == Some(429);
+    /// Returns what today's rules would do with a call that was stopped; `None` if they say nothing about it.
+    pub(crate) async fn verdict(&mut self, call: &RecordedCall) -> Option<String> {
+        let is_unexplained = call.reason.is_none();
         match call.outcome {
-            "denied" if call.method == CALL && !is_rate => self.rule(call).await,
-            "error" if call.tries == 0 => match &call.server {
-                Some(server) => self.consent(server, call).await,
-                None if call.code == Some(i64::from(code::METHOD_NOT_FOUND)) => {
-                    Some("no server of this profile offers this to the caller".to_owned())
-                }
-                None => None,
-            },
+            "denied" if call.method == CALL && (is_unexplained || call.reason == Some(ReasonKind::Rule)) => {
+                self.rule(call).await
+            }
+            "error" if call.tries == 0 && is_unexplained => self.consent(call.server.as_deref()?, call).await,
             _ => None,
         }
     }
@@ -70,10 +66,9 @@ impl CallRefusals {
         let answer = self.checker.as_mut()?.answer(question).await.ok();
         // A key that was revoked later says nothing about the call.
         let answer = answer.filter(|answer| !answer.reason.starts_with(NO_KEY));
-        let now = "a rule or a limit stopped the call; a call with other arguments may be allowed now";
-        let reason = answer.map(|answer| if answer.allowed { now.to_owned() } else { answer.reason });
-        self.known.insert(key, reason.clone());
-        reason
+        let verdict = answer.as_ref().map(in_words);
+        self.known.insert(key, verdict.clone());
+        verdict
     }
 
     async fn consent(&mut self, server: &str, call: &RecordedCall) -> Option<String> {
@@ -88,11 +83,42 @@ impl CallRefusals {
             let is_caller = known.caller.as_ref().is_some_and(|caller| *caller.id == *call.principal);
             *known.server == *server && is_caller
         })?;
-        let reason = if own.status.given {
-            "the server could not be reached, or the caller had not given its consent yet"
+        let verdict = if own.status.given {
+            "the caller has given its consent to the server by now"
         } else {
-            "waits for consent: the caller has not given the server its consent"
+            "the caller has not given its consent to the server until now"
         };
-        Some(reason.to_owned())
+        Some(verdict.to_owned())
+    }
+}
+
+fn in_words(answer: &AccessAnswer) -> String {
+    if answer.allowed {
+        "today's rules would allow a call of this tool, at least with some arguments".to_owned()
+    } else {
+        format!("today's rules would deny the call: {}", answer.reason)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_is_about_today() {
+        let answer = |allowed, reason: &str| AccessAnswer {
+            allowed,
+            reason: reason.to_owned(),
+            rule: None,
+            effect: None,
+            server: None,
+            own_name: None,
+            rules: Vec::new(),
+        };
+        assert_eq!(
+            in_words(&answer(false, "rule 4 of `access` denies it")),
+            "today's rules would deny the call: rule 4 of `access` denies it"
+        );
+        assert!(in_words(&answer(true, "no rule denies it")).starts_with("today's rules would allow"));
     }
 }

@@ -194,7 +194,7 @@ impl CallFilter {
     }
 
     fn selects(&self, entry: &AuditEntry) -> bool {
-        let Query { since_ms, until_ms, text, outcome, principal, .. } = &self.query;
+        let Query { since_ms, until_ms, text, outcome, principal, of_clients, .. } = &self.query;
         let method: &str = &entry.method;
         let texts = [
             Some(&*entry.profile),
@@ -208,6 +208,7 @@ impl CallFilter {
         };
         let name = entry.tool.as_deref().unwrap_or(method).to_ascii_lowercase();
         since_ms.is_none_or(|since| entry.at_ms >= since)
+            && of_clients.is_none_or(|of_clients| (entry.request_bytes > 0) == of_clients)
             && until_ms.is_none_or(|until| entry.at_ms < until)
             && outcome.is_none_or(|outcome| entry.outcome == outcome)
             && text.as_ref().is_none_or(|text| name.contains(&text.to_ascii_lowercase()))
@@ -241,6 +242,7 @@ mod tests {
             tries: 1,
             waited_us: 0,
             cached: false,
+            reason: None,
             arguments: None,
             address: None,
             client: None,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use store::audit::{CallFigures, CallOutcome, Examined};
+use store::audit::{CallFigures, CallOutcome, Examined, ReasonKind};
 
 use super::calls;
 use super::moment::PointInTime;
@@ -24,6 +24,8 @@ pub(crate) struct CallCount {
     pub(crate) calls: u64,
     pub(crate) errors: u64,
     pub(crate) denied: u64,
+    /// The number of errors that are the server's own, and not those of a caller: invalid arguments, missing consent, a cancelled call.
+    pub(crate) faults: u64,
     /// The duration that half of the calls did not exceed, in microseconds; 0 without calls.
     pub(crate) p50_us: u64,
     /// The duration that 95 % of the calls did not exceed, in microseconds; 0 without calls.
@@ -35,8 +37,15 @@ impl CallCount {
     fn add(&mut self, figures: &CallFigures<'_>) {
         self.calls += 1;
         self.errors += u64::from(figures.outcome == CallOutcome::Error);
+        let is_servers = figures.reason.is_none_or(ReasonKind::blames_server);
+        self.faults += u64::from(figures.outcome == CallOutcome::Error && is_servers);
         self.denied += u64::from(matches!(figures.outcome, CallOutcome::Denied | CallOutcome::Unknown));
         self.durations.push(figures.duration_us);
+    }
+
+    /// The number of calls that returned a result.
+    pub(crate) fn ok(&self) -> u64 {
+        self.calls.saturating_sub(self.errors + self.denied)
     }
 
     /// Computes the percentiles, and forgets the individual durations.
@@ -210,6 +219,7 @@ mod tests {
             client: None,
             outcome,
             duration_us,
+            reason: None,
         }
     }
 
@@ -233,6 +243,17 @@ mod tests {
         assert_eq!(usage.of_server("blog").calls, 3);
         assert_eq!(usage.busiest_callers(5)[0].0, "key:a");
         assert_eq!(usage.counted_since, None);
+    }
+
+    #[test]
+    fn a_server_is_not_blamed_for_its_callers() {
+        let mut gathering = Gathering::new(120_000, 60_000);
+        for reason in [None, Some(ReasonKind::Timeout), Some(ReasonKind::Request), Some(ReasonKind::Consent)]
+        {
+            gathering.add(&CallFigures { reason, ..figures(60_000, CallOutcome::Error, 1) });
+        }
+        let of_server = gathering.finished(Examined { calls: 4, cut_off_ms: None }).of_server("blog");
+        assert_eq!((of_server.errors, of_server.faults), (4, 2));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::reading::reader::Reader;
 use crate::reading::rows::section;
+use crate::reading::section::Section;
 use crate::reading::spellings::{Bytes, Number, Optional, Time};
 use crate::syntax::parse::Entry;
 use crate::values::units;
@@ -139,4 +140,27 @@ section! {
         /// The size of the buffer for a child's latest error output.
         "stderrRing" stderr_ring: usize = bytes(KIB, 16 * MIB), default 64 * KIB;
     ]
+}
+
+impl Limits {
+    /// Returns the meaning of the limit with this key.
+    pub fn meaning(key: &str) -> Option<&'static str> {
+        Self::ROWS.iter().find(|row| row.key == key).map(|row| row.about.trim().trim_end_matches('.'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_limit_has_a_meaning_of_its_own() {
+        let meaning = Limits::meaning("keptResults").unwrap();
+        assert!(meaning.starts_with("The maximum number of kept results"), "{meaning}");
+        assert_eq!(Limits::meaning("unknown"), None);
+        let mut all: Vec<_> = Limits::ROWS.iter().map(|row| Limits::meaning(row.key)).collect();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), Limits::ROWS.len());
+    }
 }

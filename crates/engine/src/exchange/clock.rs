@@ -1,6 +1,6 @@
 //! The points in time that determine when an exchange expires. This module must not read a clock.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::Timeouts;
 
@@ -12,13 +12,15 @@ pub(super) struct ExchangeClock {
     heard: Instant,
     /// True while the upstream waits for the client's answer and is therefore silent.
     pub(super) is_asking: bool,
+    /// The time that the request waited for its turn, before it was sent.
+    pub(super) queued: Duration,
     /// The time of the next delayed step: sending the collected questions, or a retry.
     pub(super) wake: Option<Instant>,
 }
 
 impl ExchangeClock {
     pub(super) fn new(timeouts: Timeouts, now: Instant) -> Self {
-        Self { timeouts, started: now, heard: now, is_asking: false, wake: None }
+        Self { timeouts, started: now, heard: now, is_asking: false, queued: Duration::ZERO, wake: None }
     }
 
     /// The time of the next delayed step, or of the expiry. While the upstream waits for the client, only the total time

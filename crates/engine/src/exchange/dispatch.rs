@@ -214,7 +214,7 @@ fn undeclared(method: Method, capability: &str, view: &View) -> Fault {
         .iter()
         .filter_map(|u| Some(format!("{} ({})", u.name, u.catalogue.as_ref().err()?.reason)))
         .collect();
-    let mut why = format!("is not served here: no server of this profile offers {capability}");
+    let mut why = format!("is not served here: this profile has no {capability} that this caller may use");
     if !absent.is_empty() {
         why = format!("{why}; currently unavailable: {}", absent.join(", "));
     }

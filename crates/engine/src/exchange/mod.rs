@@ -17,6 +17,7 @@ mod clock;
 mod dispatch;
 mod era_translation;
 mod event;
+mod expiry;
 mod input;
 mod invalid;
 mod kept;

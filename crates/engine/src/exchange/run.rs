@@ -19,7 +19,7 @@ use super::prepare::{check_arguments, digits, outbound};
 use super::progress::RequestProgress;
 use super::start::Start;
 use super::task_bridge::TaskBridge;
-use super::{Binding, Event, ExchangeAnswer, Execution, LinkFailure, Sealer, Step};
+use super::{Binding, Event, ExchangeAnswer, Sealer, Step};
 use crate::catalogue::ServerUris;
 use crate::fault::Fault;
 use crate::tasks::Renaming;
@@ -313,37 +313,6 @@ impl Exchange {
     pub(super) fn finish(&mut self, answer: ExchangeAnswer) {
         self.steps.push(Step::Answer(answer));
         self.open = false;
-    }
-
-    fn expire(&mut self, sealer: &dyn Sealer, server: &str, now: Instant) {
-        let waited = now.duration_since(self.clock.started).as_secs();
-        self.give_up();
-        self.cancel_task(sealer);
-        self.cancel_upstream(None);
-        if self.is_waiting() {
-            let message = format!(
-                "server {server:?} needs the client's answer to a question, and none arrived within {waited} s"
-            );
-            return self.fail(Fault::upstream(server, false, message));
-        }
-        let help = if self.clock.exceeds_profile(now) {
-            "the profile allows no more time for this tool (`timeout` in `tools.overrides`)"
-        } else {
-            "the server may be overloaded or stuck; increase its `timeout` if it needs more time"
-        };
-        let message = format!("did not answer {:?} within {waited} s; {help}", self.client.request.method());
-        let failure = LinkFailure { message, execution: Execution::Unknown, retry: false };
-        self.fail(failure.fault(server));
-    }
-
-    fn unreached(&mut self, server: &str, now: Instant) {
-        let waited = now.duration_since(self.clock.started).as_secs();
-        let message = format!(
-            "could not be reached within {waited} s, so {:?} was not sent; the server may be starting or overloaded",
-            self.client.request.method()
-        );
-        let failure = LinkFailure { message, execution: Execution::NotExecuted, retry: true };
-        self.fail(failure.fault(server));
     }
 
     pub(super) fn fail(&mut self, fault: Fault) {

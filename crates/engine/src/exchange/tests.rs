@@ -248,6 +248,20 @@ fn a_silent_upstream_is_cancelled_and_answered_for() {
 }
 
 #[test]
+fn the_time_in_the_queue_is_not_called_the_servers() {
+    let (now, minute) = (start(), Duration::from_mins(1));
+    let mut x = begin(&view(&V2025_11_25), CALL, "me", 0, now).unwrap();
+    sent(&mut x);
+    x.note_queued(Duration::from_secs(50));
+    assert!(x.was_mostly_queued(now + minute) && !x.was_mostly_queued(now + 2 * minute));
+    x.feed(Event::Expired, &Plain, binding("me", 0), now + minute);
+    assert!(matches!(x.poll(), Some(Step::Cancel(_))));
+    let body = answered(&mut x).body;
+    let body = std::str::from_utf8(&body).unwrap();
+    assert!(body.contains("within 10 s") && body.contains("waited 50 s for its turn"), "{body}");
+}
+
+#[test]
 fn progress_moves_the_idle_deadline_but_not_the_last_one() {
     let now = start();
     let mut x = begin(&view(&V2025_11_25), CALL, "me", 0, now).unwrap();

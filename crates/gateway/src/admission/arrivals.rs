@@ -29,6 +29,8 @@ pub enum ArrivalEvent {
         has_credentials: bool,
         /// The client's program, as it states it in a header.
         agent: Option<String>,
+        /// The content of the answer, if it is one message.
+        answer: Option<AnswerContent>,
     },
     /// An MCP message was read.
     Message {
@@ -40,6 +42,20 @@ pub enum ArrivalEvent {
         client: Option<String>,
         /// The version of the protocol.
         version: Option<String>,
+    },
+}
+
+/// The content of an answer, as far as it explains why a client sees no tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AnswerContent {
+    /// An error, with its message.
+    Error(String),
+    /// A list of tools.
+    Tools {
+        /// The number of tools in the answer.
+        count: usize,
+        /// True if more tools follow on further pages.
+        is_more: bool,
     },
 }
 

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`auth`], [`door`] | authentication; the configured methods |
 //! | [`arrivals`] | requests as they arrive, for operators who connect a client |
+//! | [`refused_requests`] | the latest requests that were turned away |
 //! | [`admin`] | who may open the operators' pages: one-time links, sessions, lock-outs |
 //! | [`audit`] | writes the record of calls |
 //! | [`identity`] | the result of authentication |
@@ -23,5 +24,6 @@ pub mod identity;
 mod rate_counter;
 pub mod rates;
 mod refusals;
+pub mod refused_requests;
 
 pub use identity::Identity;

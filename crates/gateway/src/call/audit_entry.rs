@@ -47,6 +47,7 @@ pub(super) fn audit_entry(
         tries: 0,
         waited_us: 0,
         cached: false,
+        reason: None,
         arguments,
         address: identity.address().map(client_label::address),
         client: identity.client_label.clone().or_else(|| {

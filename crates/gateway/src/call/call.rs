@@ -13,12 +13,13 @@ use tokio::time::timeout;
 use transport::net::Body;
 use transport::up::{LinkError, LongReply};
 
+use crate::admission::audit::ReasonKind;
 use crate::call::CallContext;
 use crate::call::caller::Caller;
 use crate::call::capture::Lane;
 use crate::call::connection::CallConnection;
 use crate::call::deliver::{Delivery, deliver};
-use crate::call::in_progress::{CallEntry, CallStage};
+use crate::call::in_progress::CallEntry;
 use crate::call::input::CallInput;
 use crate::call::lazy_deadline::LazyDeadline;
 use crate::call::record::Record;
@@ -116,6 +117,7 @@ impl Call {
                 self.connection.finish_source();
             }
             if self.connection.source.is_none() && !waiting {
+                self.fails_by(ReasonKind::Ended);
                 self.fail_in_words("gave no answer".to_owned(), Execution::Unknown);
                 continue;
             }
@@ -238,26 +240,16 @@ impl Call {
             CallInput::AskedFirst(question) => self.feed(Event::Frame(question, None)),
             CallInput::SideChannel(Inbound::Reply(index, frame)) => self.feed(Event::Replied(index, frame)),
             CallInput::Cancelled(notice) => self.feed(Event::Cancelled(notice)),
-            CallInput::Late if self.turn.is_waiting() => {
-                self.fail_in_words(CallTurn::overdue(&self.upstream), Execution::NotExecuted);
-            }
-            CallInput::Late if self.is_unreached() => self.feed(Event::Unreached),
-            CallInput::Late => {
-                self.before_expiry();
-                self.feed(Event::Expired);
-            }
+            CallInput::Late => self.late(),
         }
         None
     }
 
-    /// Returns true if no server can have got the request.
-    fn is_unreached(&self) -> bool {
-        let is_first = self.retries.policy.overall(Execution::NotExecuted) == Execution::NotExecuted;
-        self.connection.held.is_none() && is_first && !self.exchange.is_waiting()
-    }
-
     /// Notes a message of the server for the call's rules and its record.
     fn hear(&mut self, frame: &Frame, now: Instant) {
+        if let Some(entry) = &self.entry {
+            entry.goes_on();
+        }
         if let Some(rules) = &mut self.rules {
             rules.hear(frame, self.exchange.key());
         }
@@ -278,6 +270,9 @@ impl Call {
     }
 
     pub(super) async fn send(&mut self, outbound: Outbound, attended: Option<Instant>) -> Option<Progress> {
+        if let Some(entry) = &self.entry {
+            entry.goes_on();
+        }
         self.connection.expect_progress(self.exchange.token().map(|token| token.key));
         let mut input = self.sent(&outbound, attended).await;
         while let CallInput::Replied(Err(error)) = &input {
@@ -340,14 +335,9 @@ impl Call {
     pub(super) async fn sent(&mut self, outbound: &Outbound, attended: Option<Instant>) -> CallInput {
         let mut attended = attended;
         if !self.turn.is_running() {
-            if let Some(record) = &mut self.record {
-                record.waits();
-            }
-            let deadline = self.exchange.deadline();
-            if let Some(ended) = Box::pin(self.turn.take(&self.upstream, &mut self.client, deadline)).await {
+            if let Some(ended) = Box::pin(self.take_turn()).await {
                 return ended;
             }
-            self.at_stage(CallStage::Runs);
             attended = None;
         }
         let (deadline, settles) = (self.exchange.deadline(), !outbound.era.disconnect_cancels);

@@ -19,7 +19,7 @@ pub enum CallStage {
     Waits,
     /// The call runs.
     Runs,
-    /// The call has been answered with a question, and waits for its client.
+    /// The call waits for its client, which has to answer a question.
     Asks,
 }
 
@@ -54,6 +54,7 @@ pub struct CallsInProgress {
 pub(crate) struct CallEntry {
     table: Arc<CallsInProgress>,
     number: u64,
+    is_asking: AtomicBool,
 }
 
 impl CallsInProgress {
@@ -69,7 +70,7 @@ impl CallsInProgress {
         }
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         self.part(number).lock().insert(number, call());
-        Some(CallEntry { table: self.clone(), number })
+        Some(CallEntry { table: self.clone(), number, is_asking: AtomicBool::new(false) })
     }
 
     /// Returns all calls, the oldest first.
@@ -91,8 +92,16 @@ impl CallsInProgress {
 impl CallEntry {
     /// Changes the call's stage.
     pub(crate) fn set(&self, stage: CallStage) {
+        self.is_asking.store(stage == CallStage::Asks, Ordering::Relaxed);
         if let Some(call) = self.table.part(self.number).lock().get_mut(&self.number) {
             call.stage = stage;
+        }
+    }
+
+    /// Notes that the server works again, if the call was waiting for its client.
+    pub(crate) fn goes_on(&self) {
+        if self.is_asking.load(Ordering::Relaxed) {
+            self.set(CallStage::Runs);
         }
     }
 }
@@ -134,6 +143,14 @@ mod tests {
         assert_eq!(names, (0..20).map(|n| n.to_string()).collect::<Vec<_>>(), "the oldest first");
         let running: Vec<_> = listed.iter().filter(|one| one.stage == CallStage::Runs).collect();
         assert_eq!((running.len(), running[0].tool.as_deref()), (1, Some("3")));
+        let stage = || table.listed()[3].stage;
+        entries[3].set(CallStage::Asks);
+        assert_eq!(stage(), CallStage::Asks);
+        entries[3].goes_on();
+        assert_eq!(stage(), CallStage::Runs);
+        entries[3].set(CallStage::Waits);
+        entries[3].goes_on();
+        assert_eq!(stage(), CallStage::Waits, "only a call that asks goes on");
         drop(entries);
         assert!(table.listed().is_empty());
     }

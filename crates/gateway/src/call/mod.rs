@@ -6,7 +6,7 @@
 //! | [`decide`], `forwarded`, `own_answers`, `for_gateways`, [`requester`] | the outcome of a request; the input of its call; answers that need no server; lists for other gateways; the request's sender |
 //! | [`in_session`], [`stateless`] | a session's other messages; the views of clients without one |
 //! | [`drive`] | a call run to its end, for any receiver |
-//! | [`call`], [`caller`], `begin`, `questions`, `ending`, `client_introduction`, `side_channel`, `input`, `lazy_deadline` | one forwarded request: the engine's exchange, performed |
+//! | [`call`], [`caller`], `begin`, `questions`, `ending`, `expiry`, `client_introduction`, `side_channel`, `input`, `lazy_deadline` | one forwarded request: the engine's exchange, performed |
 //! | `connection`, `waiting_client` | a call's links and its reply; the client that waits for a call |
 //! | `deliver`, `dedicated_link`, `relist`, `resending`, `retries` | the choice of a link; links of a single call; stale lists; requests sent again |
 //! | [`parked`], [`elsewhere`], `adopted` | calls that wait for a client without a session; requests for other gateways of the cluster; waiting calls of a gateway that has ended |
@@ -38,6 +38,7 @@ mod deliver;
 pub mod drive;
 pub mod elsewhere;
 mod ending;
+mod expiry;
 mod for_gateways;
 mod forwarded;
 pub(crate) mod in_flight;

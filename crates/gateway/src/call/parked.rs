@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 
 use super::elsewhere;
 use crate::admission::Identity;
+use crate::admission::audit::ReasonKind;
 use crate::call::CallContext;
 use crate::call::call::Call;
 use crate::call::record::Refused;
@@ -99,7 +100,7 @@ impl Parked {
             match &permit {
                 Ok(_) => record.parks(),
                 // The limit refuses the request.
-                Err(_) => record.denied(None),
+                Err(full) => record.denied(None, ReasonKind::TooManyCalls, &full.to_string()),
             }
         }
         let permit = permit?;

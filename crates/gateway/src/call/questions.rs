@@ -12,6 +12,7 @@ use upstream::link::{DOUBTFUL, Wire};
 use super::call::Call;
 use super::caller::Caller;
 use super::capture::Lane;
+use super::in_progress::CallStage;
 use super::side_channel::SideChannel;
 use crate::session::question_origin::QuestionOrigin;
 
@@ -30,7 +31,10 @@ impl Call {
                 if link.own || link.recipients.turn() == Some(session.links.attribution) =>
             {
                 match session.asks.lock().ask(QuestionOrigin::Link(link.clone()), question, Instant::now()) {
-                    Ok(text) => return Some(text),
+                    Ok(text) => {
+                        self.at_stage(CallStage::Asks);
+                        return Some(text);
+                    }
                     Err(fault) => fault.to_string(),
                 }
             }
@@ -66,7 +70,10 @@ impl Call {
                 let side_channel = self.side_channel.get_or_insert_with(|| SideChannel::new(&self.context));
                 let origin = side_channel.asks(question.index);
                 match session.asks.lock().put(origin, question, limits, Instant::now()) {
-                    Ok(text) => return Some(text),
+                    Ok(text) => {
+                        self.at_stage(CallStage::Asks);
+                        return Some(text);
+                    }
                     Err(fault) => fault.to_string(),
                 }
             }

@@ -3,6 +3,8 @@
 
 mod completion;
 mod facts;
+mod observers;
+mod reason;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,11 +14,11 @@ use engine::meters::OperationOutcome;
 use engine::{Condition, Fault};
 use proto::era::Era;
 use proto::json::{MAX_DEPTH, Members};
-use proto::mcp::{Method, says_failure};
+use proto::mcp::says_failure;
 use proto::rpc::{Frame, RpcError};
 use upstream::Upstream;
 
-use crate::admission::audit::{AuditEntry, CallOutcome};
+use crate::admission::audit::{AuditEntry, CallOutcome, ReasonKind};
 use crate::admission::identity::Identity;
 use crate::call::CallContext;
 use crate::call::audit_entry::audit_entry;
@@ -27,6 +29,7 @@ use crate::call::traced::traced;
 use crate::telemetry::trace::TracedRequest;
 use crate::telemetry::{RequestMeter, SentTimes};
 use facts::RecordedFacts;
+use observers::{meter, tape};
 
 /// The record of a running request. Dropping it completes the record.
 pub(crate) struct Record {
@@ -113,6 +116,8 @@ impl Record {
                 tries: 0,
                 waited: Duration::ZERO,
                 cached: false,
+                cause: None,
+                reason: None,
             },
             entry: None,
             meter,
@@ -206,7 +211,7 @@ impl Record {
         if let (Some(since), Some(times)) = (self.parked_since.take(), &mut self.times) {
             times.resume(since.elapsed());
         }
-        (self.facts.outcome, self.facts.failure) = (CallOutcome::Error, None);
+        (self.facts.outcome, self.facts.failure, self.facts.reason) = (CallOutcome::Error, None, None);
     }
 
     /// Returns the trace context that a traced request carries to its server. Baggage is not forwarded to servers
@@ -237,8 +242,13 @@ impl Record {
             let code = fault.map(|fault| fault.code).or_else(|| error_code(&answer.body));
             facts.code = code.map(i64::from);
             facts.fail(kind(fault.map(|fault| fault.condition)));
+            match fault {
+                Some(fault) => self.give_reason_of(fault),
+                None => self.give_reason_in(&answer.body, ReasonKind::ServerError),
+            }
         } else if says_failure(&answer.body) {
             facts.fail(OperationOutcome::ToolError);
+            self.give_reason_in(&answer.body, ReasonKind::ToolError);
         } else {
             facts.outcome = CallOutcome::Ok;
         }
@@ -258,8 +268,10 @@ impl Record {
         facts.code = error_code(body).map(i64::from);
         if facts.code.is_some() {
             facts.fail(OperationOutcome::Error);
+            self.give_reason_in(body, ReasonKind::Request);
         } else if failed || says_failure(body) {
             facts.fail(OperationOutcome::ToolError);
+            self.give_reason_in(body, ReasonKind::ToolError);
         } else {
             facts.outcome = CallOutcome::Ok;
         }
@@ -292,6 +304,7 @@ impl Record {
         } else if is_absent {
             facts.outcome = if fault.hidden { CallOutcome::Denied } else { CallOutcome::Unknown };
         }
+        self.give_reason_of(fault);
     }
 
     /// Records the body that was sent to the client, for endpoints that have their own texts and codes.
@@ -301,8 +314,10 @@ impl Record {
         facts.code = error_code(body).map(i64::from);
         if facts.outcome == CallOutcome::Ok && facts.code.is_some() {
             facts.fail(OperationOutcome::Error);
+            self.give_reason_in(body, ReasonKind::ServerError);
         } else if facts.outcome == CallOutcome::Ok && says_failure(body) {
             facts.fail(OperationOutcome::ToolError);
+            self.give_reason_in(body, ReasonKind::ToolError);
         }
     }
 
@@ -319,15 +334,17 @@ impl Record {
         self.facts.response_bytes = body.len() as u64;
     }
 
-    /// Records a denial.
-    pub(crate) fn denied(&mut self, code: Option<i32>) {
+    /// Records a denial, with its reason and the error text.
+    pub(crate) fn denied(&mut self, code: Option<i32>, kind: ReasonKind, text: &str) {
         self.facts.code = code.map(i64::from).or(self.facts.code);
         self.facts.outcome = CallOutcome::Denied;
+        self.give_reason(kind, text);
     }
 
     /// Records that the target does not exist.
     pub(crate) fn unknown(&mut self) {
         self.facts.outcome = CallOutcome::Unknown;
+        self.give_reason(ReasonKind::UnknownName, "");
     }
 }
 
@@ -338,37 +355,6 @@ fn kind(condition: Option<Condition>) -> OperationOutcome {
         Some(Condition::ToolFailed) => OperationOutcome::ToolError,
         _ => OperationOutcome::Error,
     }
-}
-
-/// Returns the meter that counts a request, if requests are counted.
-fn meter(context: &CallContext, frame: &Frame, target: Option<RecordedTarget<'_>>) -> Option<RequestMeter> {
-    let figures = &context.state.figures;
-    if !figures.is_on() {
-        return None;
-    }
-    let mut meter = RequestMeter::new(figures, Method::from_name(&frame.method()));
-    if let Some(RecordedTarget { upstream, tool, .. }) = target {
-        meter.set_server(&upstream.server.meters);
-        if let Some(tool) = tool {
-            meter.set_tool(figures, &tool.meter, || tool.own_name().into_owned());
-        }
-    }
-    Some(meter)
-}
-
-/// Returns a tape with the request, if its messages are captured.
-fn tape(
-    context: &CallContext,
-    identity: &Identity,
-    (frame, started): (&Frame, Instant),
-    target: Option<RecordedTarget<'_>>,
-) -> Option<Box<MessageTape>> {
-    let eras = target
-        .and_then(|target| target.traced)
-        .map(|(caller, server)| (caller.era().version, server.version));
-    let tape = context.state.capture.tape(&identity.principal, started, eras.unwrap_or_default())?;
-    tape.add(Lane::FromClient, frame.text());
-    Some(Box::new(tape))
 }
 
 /// Returns the code of an error response.

@@ -95,6 +95,9 @@ impl Call {
         {
             return self.feed(Event::Frame(frame, Some(status)));
         }
+        if let Some(record) = &mut self.record {
+            record.link_failed(error);
+        }
         self.fail_in_words(self.upstream.server.describe(error), error.execution());
     }
 

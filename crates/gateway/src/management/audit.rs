@@ -98,6 +98,7 @@ pub fn record(shard: &Shard, action: &ManagementAction<'_>) {
         tries: 0,
         waited_us: 0,
         cached: false,
+        reason: None,
         arguments: None,
         address: action.address.map(client_label::address),
         client: None,

@@ -17,6 +17,7 @@ use crate::admission::admin::AdminState;
 use crate::admission::arrivals::Arrivals;
 use crate::admission::audit::AuditSink;
 use crate::admission::count_store::CountStore;
+use crate::admission::refused_requests::RefusedRequests;
 use crate::call::CallState;
 use crate::call::parked::Parked;
 use crate::changes::edits::{ConfigRequest, Reloaded};
@@ -95,6 +96,8 @@ pub struct ProcessState {
     pub(crate) edits: OnceLock<mpsc::Sender<ConfigRequest>>,
     /// The watchers of arriving requests.
     pub arrivals: Arc<Arrivals>,
+    /// The latest requests that were turned away.
+    pub refused: RefusedRequests,
     /// The sessions and one-time links of operators.
     pub admin: AdminState,
     /// The file of the configuration, if there is one.
@@ -118,6 +121,7 @@ impl ProcessState {
     ///
     /// # Errors
     /// Returns the server that cannot be set up, and the reason.
+    // tidy: long because each field of the state has a line.
     pub(crate) fn new(snapshot: &Arc<Snapshot>, outside: ExternalParts) -> Result<Self, String> {
         let limits = &snapshot.limits;
         let figures = ProcessFigures::new(outside.metrics.as_ref());
@@ -167,6 +171,7 @@ impl ProcessState {
             metrics_serving: outside.metrics_serving,
             edits: OnceLock::new(),
             arrivals: Arc::default(),
+            refused: RefusedRequests::default(),
             admin: AdminState::default(),
             config_file: outside.config_file,
             last_reload: Mutex::default(),

@@ -15,6 +15,8 @@ pub struct AccessPage {
     pub tools: Vec<ForeignText>,
     /// The answer; `None` if nothing was asked.
     pub verdict: Option<AccessVerdict>,
+    /// The tools that the caller may use, if the question names a caller and no tool.
+    pub reach: Option<AccessReach>,
     /// All access rules, in the order of the file.
     pub rules: Vec<AccessRuleRow>,
     /// The reason why the question cannot be answered.
@@ -47,6 +49,17 @@ pub struct AccessVerdict {
     pub steps: Vec<AccessStep>,
 }
 
+/// The tools of a profile that a caller may use.
+#[derive(Debug, Clone, Default)]
+pub struct AccessReach {
+    /// The tools that the caller may call with some arguments.
+    pub allowed: Vec<ForeignText>,
+    /// The other tools.
+    pub denied: Vec<ForeignText>,
+    /// The reason why the caller may not even use the profile.
+    pub refusal: Option<ForeignText>,
+}
+
 /// A check.
 #[derive(Debug, Clone, Default)]
 pub struct AccessStep {
@@ -70,6 +83,8 @@ pub enum RuleEffect {
     /// The check does not apply.
     #[default]
     Skipped,
+    /// The check applies, but another one decides.
+    Overruled,
 }
 
 /// An access rule.

@@ -17,6 +17,8 @@ pub struct CallsPage {
     pub profiles: Vec<ForeignText>,
     /// The settings of the record.
     pub record: RecordState,
+    /// The capture of messages: off, or until a time.
+    pub capture: CaptureState,
     /// True if this gateway shares its calls with others, so that the calls of all gateways can be shown.
     pub is_shared: bool,
     /// The number of calls of all gateways that are missing, because they could not be sent to the store.
@@ -61,6 +63,8 @@ pub struct CallsFilter {
     pub server: ForeignText,
     /// The outcome.
     pub outcome: Option<Outcome>,
+    /// True for calls of clients, false for changes by people; both if `None`.
+    pub of_clients: Option<bool>,
     /// True for calls whose messages were captured.
     pub captured: bool,
     /// True for the calls of all gateways of the cluster.
@@ -110,8 +114,12 @@ pub struct CallRow {
     pub address: Option<ForeignText>,
     /// The name and version that the client claims.
     pub client: Option<ForeignText>,
-    /// The reason for the outcome, if it is known.
+    /// The reason for the outcome, as it was recorded, or as far as the code reveals it.
     pub reason: Option<ForeignText>,
+    /// The number of equal calls that the row stands for, if there are several.
+    pub times: Option<u64>,
+    /// The effect that today's rules would have on the call, if the call was stopped.
+    pub today: Option<ForeignText>,
 }
 
 /// One call, from the client's request to the answer that the client gets.
@@ -127,8 +135,6 @@ pub struct CallPage {
     pub client_era: Option<ForeignText>,
     /// The protocol version between Dragoman and the server.
     pub server_era: Option<ForeignText>,
-    /// The rule or the limit that stopped the call.
-    pub rule: Option<ForeignText>,
     /// True if the access rules may have stopped the call.
     pub access: bool,
     /// The events, the earliest first.
@@ -137,6 +143,8 @@ pub struct CallPage {
     pub capture: CaptureState,
     /// The captured messages, the earliest first.
     pub messages: Vec<WireMessage>,
+    /// The server, and its own name of the tool, if the profile still has the tool.
+    pub tool: Option<(ForeignText, ForeignText)>,
     /// The id of the call before this one.
     pub older: Option<u64>,
     /// The id of the call after this one.
@@ -160,8 +168,8 @@ pub enum CaptureState {
 /// An event during a call.
 #[derive(Debug, Clone, Default)]
 pub struct ExchangeStep {
-    /// The time since the arrival of the call.
-    pub after_us: u64,
+    /// The time since the arrival of the call; `None` if it was not recorded.
+    pub after_us: Option<u64>,
     /// The event.
     pub text: ForeignText,
 }

@@ -33,6 +33,6 @@ pub struct CapRow {
     pub means: ForeignText,
     /// The value, as the configuration writes it: `10000`, `4MiB`.
     pub limit: ForeignText,
-    /// The use now, and the maximum in the same unit; `None` for caps that apply to one message.
+    /// The use now, and the maximum in the same unit; `None` if nothing is counted.
     pub used: Option<(u64, u64)>,
 }

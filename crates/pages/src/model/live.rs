@@ -1,6 +1,6 @@
 //! The live traffic.
 
-use super::{Caller, ForeignText, Millis, Severity};
+use super::{Caller, CaptureState, ForeignText, Millis, Severity};
 
 /// The live page. New events arrive as server-sent events.
 #[derive(Debug, Clone, Default)]
@@ -11,6 +11,8 @@ pub struct LivePage {
     pub q: ForeignText,
     /// Only events of this kind: the query parameter `kind`.
     pub kind: Option<LiveEventKind>,
+    /// The capture of messages: off, or until a time.
+    pub capture: CaptureState,
 }
 
 /// A recent event.

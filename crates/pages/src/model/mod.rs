@@ -29,7 +29,7 @@ mod sessions;
 mod tools;
 
 pub use crate::foreign::ForeignText;
-pub use access::{AccessForm, AccessPage, AccessRuleRow, AccessStep, AccessVerdict, RuleEffect};
+pub use access::{AccessForm, AccessPage, AccessReach, AccessRuleRow, AccessStep, AccessVerdict, RuleEffect};
 pub use calls::{
     CallPage, CallRow, CallsFilter, CallsPage, CaptureState, ExchangeStep, MessageLane, RecordState,
     WireMessage,
@@ -42,7 +42,7 @@ pub use keys::{KeyForm, KeyRow, KeyStanding, KeysPage, NewKey};
 pub use limits::{CapRow, LimitsPage, RateRow};
 pub use live::{LiveEvent, LiveEventKind, LivePage};
 pub use logins::{ConsentRow, ConsentStanding, LoginsPage, SignInRow};
-pub use overview::{Advice, OverviewPage, TrafficPoint, TrafficTotals, UsageRow, Window};
+pub use overview::{Advice, OverviewPage, RefusedRequestRow, TrafficPoint, TrafficTotals, UsageRow, Window};
 pub use parts::{
     Caller, DefinedIn, DefinitionChange, DefinitionState, DiffLine, DiffMark, MOST_ROWS, Outcome, Paging,
     ROWS, ServerState, ToolHints,
@@ -57,7 +57,7 @@ pub use servers::{
     AddServer, ConnectionCounts, ProcessRow, ServerConfig, ServerLogin, ServerPage, ServerRow, ServersFilter,
     ServersPage, StateChange, StderrLine, ToolEventRow,
 };
-pub use sessions::{CallNowRow, ParkedRow, QueueRow, SessionRow, SessionsPage, StreamRow};
+pub use sessions::{CallNowRow, CallNowStage, ParkedRow, QueueRow, SessionRow, SessionsPage, StreamRow};
 pub use tools::{
     ApprovalRow, ArgumentRow, SchemaFindingRow, ToolAbsence, ToolAccessRow, ToolPage, ToolProfileRow,
     ToolRow, ToolsFilter, ToolsPage,

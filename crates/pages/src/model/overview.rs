@@ -1,6 +1,6 @@
 //! The first page: the health of the gateway, what happened, and what to do.
 
-use super::{CallRow, ForeignText, Millis, ServerRow, Severity};
+use super::{CallRow, Caller, ForeignText, Millis, ServerRow, Severity};
 
 /// The overview.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +27,10 @@ pub struct OverviewPage {
     pub top_callers: Vec<UsageRow>,
     /// The latest calls that failed or were denied.
     pub failures: Vec<CallRow>,
+    /// The number of requests that were turned away since the start, before they became calls.
+    pub refused: u64,
+    /// The latest of these requests.
+    pub refused_rows: Vec<RefusedRequestRow>,
     /// The number of calls that run now.
     pub running: u64,
     /// The number of calls that wait for their turn at a server.
@@ -68,6 +72,16 @@ impl Window {
     /// The period with this value of the query parameter.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|window| window.name() == name)
+    }
+
+    /// The length of the period in words, after `the last`.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Quarter => "15 minutes",
+            Self::Hour => "hour",
+            Self::Day => "24 hours",
+            Self::Week => "7 days",
+        }
     }
 
     /// The length of the period in milliseconds.
@@ -141,4 +155,25 @@ pub struct UsageRow {
     pub failed: u64,
     /// The 95th percentile of the duration.
     pub p95_us: u64,
+}
+
+/// Requests that were turned away before they became calls.
+#[derive(Debug, Clone, Default)]
+pub struct RefusedRequestRow {
+    /// The HTTP method and the path.
+    pub request: ForeignText,
+    /// The client's address.
+    pub address: ForeignText,
+    /// The client's program, as it states it.
+    pub agent: Option<ForeignText>,
+    /// The caller, if its credentials were valid.
+    pub principal: Option<Caller>,
+    /// The HTTP status.
+    pub status: u16,
+    /// The reason that the client was told.
+    pub reason: ForeignText,
+    /// The number of equal requests.
+    pub count: u64,
+    /// The time of the latest one.
+    pub at: Millis,
 }

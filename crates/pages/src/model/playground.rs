@@ -15,8 +15,10 @@ pub struct PlaygroundPage {
     pub caller: ForeignText,
     /// The filter of the tools: the query parameter `q`.
     pub q: ForeignText,
-    /// The tools that match the filter, at most 200.
+    /// The tools that match the filter and that the chosen caller may use, at most 200.
     pub tools: Vec<ToolRow>,
+    /// The other tools that match the filter, at most 200.
+    pub denied: Vec<ToolRow>,
     /// The chosen tool. The query parameter is `tool`.
     pub tool: Option<PlaygroundTool>,
     /// The run that was started last.

@@ -26,6 +26,8 @@ pub struct ProfileRow {
     pub mode: ForeignText,
     /// The number of servers.
     pub servers: u64,
+    /// The servers that cannot be used now.
+    pub failing: Vec<ForeignText>,
     /// The number of tools that clients list.
     pub listed: u64,
     /// The estimated tokens of these tools.
@@ -104,6 +106,8 @@ pub struct ProfileServer {
     pub active: bool,
     /// The state of the server.
     pub state: ServerState,
+    /// The reason for the state, if there is one.
+    pub reason: Option<ForeignText>,
     /// The number of tools that the profile shows.
     pub tools: u64,
     /// The number of tools that the server has.

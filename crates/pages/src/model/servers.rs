@@ -74,6 +74,8 @@ pub struct ServerRow {
     pub calls: u64,
     /// The number of failed calls in the last 24 hours.
     pub errors: u64,
+    /// The number of other calls without a result: refused, invalid, cancelled.
+    pub refused: u64,
     /// The 95th percentile of the duration in the last 24 hours.
     pub p95_us: u64,
     /// The number of tools whose definitions await approval.

@@ -80,8 +80,20 @@ pub struct CallNowRow {
     pub client: Option<ForeignText>,
     /// The time at which the call began.
     pub since: Millis,
-    /// True if the call waits until another call of the server has ended.
-    pub waits: bool,
+    /// The stage of the call.
+    pub stage: CallNowStage,
+}
+
+/// The stage of a call in progress.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CallNowStage {
+    /// The server works on the call.
+    #[default]
+    Runs,
+    /// The call waits until another call of the server has ended.
+    Waits,
+    /// The call waits until its client answers a question.
+    Asks,
 }
 
 /// A question that a client has not answered, or a call that waits for the answers to several.
@@ -112,6 +124,8 @@ pub struct QueueRow {
     pub limit: Option<u64>,
     /// The number of calls that wait.
     pub waiting: u64,
+    /// The number of calls that may wait, of all callers and of one caller; `None` if there is no limit of running calls.
+    pub queue: Option<(u64, u64)>,
     /// The reason for the wait, if the server is the reason.
     pub reason: Option<ForeignText>,
 }

@@ -1,10 +1,10 @@
 //! The access check: the decision whether a caller may use a tool, and the rule behind the decision.
 
 use super::tools::options;
-use crate::model::{AccessPage, AccessStep, AccessVerdict, PageFrame, RuleEffect};
+use crate::model::{AccessPage, AccessReach, AccessStep, AccessVerdict, ForeignText, PageFrame, RuleEffect};
 use crate::part::{
-    Button, Empty, Glyph, Head, InputLine, Section, Tone, badge, empty, faults, field, left_out, page,
-    select, shown, submit, table,
+    Button, Empty, Glyph, Head, InputLine, Section, Tone, badge, count, counted, empty, faults, field,
+    left_out, page, select, shown, submit, table,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -23,6 +23,7 @@ pub fn access(frame: &PageFrame, data: &AccessPage) -> Markup {
             (form(data))
             (faults(data.fault.as_slice()))
             @if let Some(answer) = &data.verdict { section aria-labelledby="answer" { h2 id="answer" { "Answer" } (verdict(answer)) (steps(&answer.steps)) } }
+            @else if let Some(reach) = &data.reach { section aria-labelledby="answer" { h2 id="answer" { "Answer" } (self::reach(reach)) } }
             section aria-labelledby="rules" { h2 id="rules" { "Rules" } (rules(data)) }
         },
     )
@@ -33,6 +34,22 @@ pub(super) fn verdict(answer: &AccessVerdict) -> Markup {
     let (class, icon, word) =
         if answer.allowed { ("good", Glyph::Good, "Yes. ") } else { ("bad", Glyph::Deny, "No. ") };
     html! { div.notice.(class) role="status" { (icon) div { p { strong { (word) } (answer.reason) } } } }
+}
+
+/// The tools of the profile that the caller may use.
+fn reach(reach: &AccessReach) -> Markup {
+    let may = reach.allowed.len() as u64;
+    let all = may + reach.denied.len() as u64;
+    let (class, icon) = if may > 0 { ("good", Glyph::Good) } else { ("bad", Glyph::Deny) };
+    let names = |names: &[ForeignText]| html! { p { @for (at, name) in shown(names).iter().enumerate() { @if at > 0 { ", " } code { (name.name()) } } } (left_out(names)) };
+    html! {
+        div.notice.(class) role="status" { (icon) div { p { @match &reach.refusal {
+            Some(reason) => { strong { "No. " } (reason) }
+            None => { "The caller may use " strong { (count(may)) " of " (counted(all, "tool", "tools")) } " of the profile. To see which rule decides about a tool, choose it above." }
+        } } } }
+        @if may > 0 && !reach.denied.is_empty() { details.raw { summary { "The tools that it may use" } (names(&reach.allowed)) } }
+        @if !reach.denied.is_empty() { details.raw { summary { "The tools that it may not use" } (names(&reach.denied)) } }
+    }
 }
 
 /// Links to rules, with the words around them.
@@ -84,6 +101,7 @@ fn steps(steps: &[AccessStep]) -> Markup {
                 RuleEffect::Allows => (badge(Tone::Good, Glyph::Check, "allows")),
                 RuleEffect::Denies => (badge(Tone::Bad, Glyph::Deny, "denies")),
                 RuleEffect::Skipped => (badge(Tone::Quiet, Glyph::Go, "does not apply")),
+                RuleEffect::Overruled => (badge(Tone::Quiet, Glyph::Check, "applies")),
             } }
             td.reason data-label="Reason" { (step.why) }
         } }

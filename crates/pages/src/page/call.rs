@@ -39,7 +39,7 @@ pub fn call(frame: &PageFrame, data: &CallPage) -> Markup {
             @if !data.steps.is_empty() {
                 section aria-labelledby="steps" {
                     h2 id="steps" { "What happened" }
-                    ol.steps-list { @for step in &data.steps { li { span.n { "+" (duration(step.after_us)) } span { (step.text) } } } }
+                    ol.steps-list { @for step in &data.steps { li { span.n { @match step.after_us { Some(after) => { "+" (duration(after)) } None => "–" } } span { (step.text) } } } }
                 }
             }
             section aria-labelledby="messages" { h2 id="messages" { "Messages" } (captured(frame, data)) }
@@ -50,12 +50,12 @@ pub fn call(frame: &PageFrame, data: &CallPage) -> Markup {
 fn reason(data: &CallPage) -> Markup {
     let row = &data.row;
     html! {
-        @if row.reason.is_some() || data.rule.is_some() {
+        @if row.reason.is_some() || row.today.is_some() {
             div.notice.bad {
                 (Glyph::Bad)
                 div {
                     @if let Some(reason) = &row.reason { p { strong { "Reason: " } (reason) } }
-                    @if let Some(rule) = &data.rule { p { strong { "Stopped by: " } code { (rule) } } }
+                    @if let Some(today) = &row.today { p { strong { "Today: " } (today) } }
                     @if data.access {
                         p { a href=(access_check(row)) { "Check the access of this caller" } }
                     }
@@ -82,7 +82,14 @@ fn glance(data: &CallPage) -> Markup {
     let row = &data.row;
     let or_dash = |text: &Option<ForeignText>| html! { @match text { Some(text) => (text.name()), None => span.quiet { "–" } } };
     facts(&[
-        ("Caller", caller(&row.principal)),
+        (
+            "Caller",
+            html! { (caller(&row.principal)) " · " a href=(route::with_query(route::CALLS, &[("principal", row.principal.id.raw())])) { "calls of this caller" } },
+        ),
+        (
+            "Tool",
+            html! { @match &data.tool { Some((server, own)) => a href=(route::tool(server.raw(), own.raw())) { (row.tool.name()) }, None if row.tool == row.method => span.quiet { "–" }, None => (row.tool.name()) } },
+        ),
         (
             "Client",
             html! { (or_dash(&row.client)) @if let Some(address) = &row.address { " from " (address.name()) } },
@@ -97,7 +104,13 @@ fn glance(data: &CallPage) -> Markup {
         ),
         ("Method", html! { code { (row.method.name()) } }),
         ("Code", html! { @match row.code { Some(code) => code { (code) }, None => span.quiet { "–" } } }),
-        ("Versions", html! { "client " (or_dash(&data.client_era)) ", server " (or_dash(&data.server_era)) }),
+        (
+            "Versions",
+            html! {
+                @if data.client_era.is_none() && data.server_era.is_none() { span.quiet { "not recorded; captured messages show them" } }
+                @else { "client " (or_dash(&data.client_era)) ", server " (or_dash(&data.server_era)) }
+            },
+        ),
         ("Waited", html! { (duration(row.waited_us)) " of " (duration(row.duration_us)) }),
         (
             "Attempts",
@@ -107,10 +120,24 @@ fn glance(data: &CallPage) -> Markup {
     ])
 }
 
-fn captured(frame: &PageFrame, data: &CallPage) -> Markup {
+/// The state of the capture, with a button to end it, or buttons to begin it.
+pub(super) fn capture(frame: &PageFrame, state: &CaptureState) -> Markup {
     let start = |minutes: &'static str, words| {
         button(frame, route::CAPTURE, Button::Plain, Glyph::Run, words, &[("minutes", minutes)])
     };
+    html! {
+        @if let CaptureState::Until(end) = *state {
+            div.row {
+                span.quiet { "Messages of new calls are being captured. The capture ends" } (when(frame.now, end))
+                (button(frame, route::CAPTURE, Button::Plain, Glyph::Stop, "End the capture", &[("minutes", "0")]))
+            }
+        } @else {
+            div.row { (start("10", "Capture for 10 minutes")) (start("60", "Capture for an hour")) }
+        }
+    }
+}
+
+fn captured(frame: &PageFrame, data: &CallPage) -> Markup {
     html! {
         @match data.capture {
             CaptureState::Captured if data.messages.is_empty() => p.quiet { "No message was captured." },
@@ -121,14 +148,9 @@ fn captured(frame: &PageFrame, data: &CallPage) -> Markup {
             CaptureState::Dropped => p.quiet { "The messages of this call were dropped to make room for newer ones." },
             CaptureState::Off => {
                 p.quiet { "Messages were not captured. Capture keeps the messages of the next calls in memory, redacted, and ends by itself." }
-                div.row { (start("10", "Capture for 10 minutes")) (start("60", "Capture for an hour")) }
+                (capture(frame, &data.capture))
             },
-            CaptureState::Until(end) => {
-                div.row {
-                    span.quiet { "Messages of new calls are being captured. The capture ends" } (when(frame.now, end))
-                    (button(frame, route::CAPTURE, Button::Plain, Glyph::Stop, "End the capture", &[("minutes", "0")]))
-                }
-            },
+            CaptureState::Until(_) => (capture(frame, &data.capture)),
         }
     }
 }

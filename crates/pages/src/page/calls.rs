@@ -1,7 +1,8 @@
 //! The record of calls.
 
+use super::call::capture;
 use super::tools::options;
-use crate::model::{CallRow, CallsFilter, CallsPage, Outcome, PageFrame, RecordState};
+use crate::model::{CallRow, CallsFilter, CallsPage, CaptureState, Outcome, PageFrame, RecordState};
 use crate::part::{
     Empty, Glyph, Head, InputLine, Section, at_row, bytes, caller, counted, duration, empty, faults, field,
     filter, outcome_badge, page, pager, select, shown, table, when,
@@ -22,6 +23,8 @@ pub fn calls(frame: &PageFrame, data: &CallsPage) -> Markup {
         &html! {
             @if data.record.on || !data.rows.is_empty() {
                 (filters(data))
+                @if let CaptureState::Until(_) = data.capture { (capture(frame, &data.capture)) }
+                @else if data.record.on { details.raw { summary { "Capture messages" } p.quiet { "A capture keeps the messages of the next calls in memory, redacted, and ends by itself. They are on the pages of these calls." } (capture(frame, &data.capture)) } }
                 div id="list" { (list(frame, data, &pairs(&data.filter))) }
             } @else {
                 (empty(&Empty {
@@ -36,7 +39,7 @@ pub fn calls(frame: &PageFrame, data: &CallsPage) -> Markup {
 }
 
 /// The filter as the query of an address.
-fn pairs(filter: &CallsFilter) -> [(&str, &str); 11] {
+fn pairs(filter: &CallsFilter) -> [(&str, &str); 12] {
     [
         ("q", filter.q.raw()),
         ("since", filter.since.raw()),
@@ -47,9 +50,18 @@ fn pairs(filter: &CallsFilter) -> [(&str, &str); 11] {
         ("profile", filter.profile.raw()),
         ("server", filter.server.raw()),
         ("outcome", filter.outcome.map_or("", Outcome::name)),
+        ("entries", entries(filter.of_clients)),
         ("captured", if filter.captured { "yes" } else { "" }),
         ("gateways", if filter.of_all { ALL } else { "" }),
     ]
+}
+
+fn entries(of_clients: Option<bool>) -> &'static str {
+    match of_clients {
+        None => "",
+        Some(true) => "calls",
+        Some(false) => "changes",
+    }
 }
 
 fn record(record: &RecordState) -> Markup {
@@ -70,13 +82,14 @@ fn filters(data: &CallsPage) -> Markup {
     outcomes.extend(Outcome::ALL.map(|outcome| (outcome.name(), outcome.name().to_owned())));
     html! {
         (filter(route::CALLS, "list", &html! {
-            (field(InputLine { name: "q", label: "Tool or arguments", value: chosen.q.raw(), example: "post", kind: "search", ..InputLine::default() }))
+            (field(InputLine { name: "q", label: "Tool or arguments", value: chosen.q.raw(), example: "invoice", kind: "search", ..InputLine::default() }))
             (field(InputLine { name: "tool", label: "Tool", value: chosen.tool.raw(), example: "*delete*", kind: "search", ..InputLine::default() }))
             (field(InputLine { name: "principal", label: "Caller", value: chosen.principal.raw(), example: "ci-bot or key:dgm_*", kind: "search", ..InputLine::default() }))
             (field(InputLine { name: "client", label: "Client", value: chosen.client.raw(), example: "cursor", kind: "search", ..InputLine::default() }))
             (select("f", "outcome", "Outcome", chosen.outcome.map_or("", Outcome::name), &outcomes))
             (select("f", "server", "Server", chosen.server.raw(), &options("All servers", &data.servers)))
             (select("f", "profile", "Profile", chosen.profile.raw(), &options("All profiles", &data.profiles)))
+            (select("f", "entries", "Entries", entries(chosen.of_clients), &[("", "Calls and changes".to_owned()), ("calls", "Calls only".to_owned()), ("changes", "Changes by people".to_owned())]))
             (select("f", "captured", "Messages", if chosen.captured { "yes" } else { "" }, &[("", "All calls".to_owned()), ("yes", "Captured".to_owned())]))
             @if data.is_shared || chosen.of_all {
                 (select("f", "gateways", "Gateways", if chosen.of_all { ALL } else { "" }, &[("", "This gateway".to_owned()), (ALL, "All gateways".to_owned())]))
@@ -92,7 +105,7 @@ fn list(frame: &PageFrame, data: &CallsPage, pairs: &[(&str, &str)]) -> Markup {
     let rows = html! { @for row in shown(&data.rows) { (call_row(frame, row)) } };
     let columns = [
         ("Outcome", ""),
-        ("Tool", ""),
+        ("Tool or change", ""),
         ("Caller", ""),
         ("Client", ""),
         ("Server", ""),
@@ -104,7 +117,7 @@ fn list(frame: &PageFrame, data: &CallsPage, pairs: &[(&str, &str)]) -> Markup {
         (faults(data.fault.as_slice()))
         @if data.missing > 0 { p.hint { (counted(data.missing, "call is missing", "calls are missing")) ", because the store of the cluster could not be used." } }
         @if data.rows.is_empty() {
-            @if data.filter.captured { p.hint { "Messages are captured only while a capture runs, which begins on the page of a call. They are kept in memory, up to a limit." } }
+            @if data.filter.captured { p.hint { "Messages are captured only while a capture runs, which you can begin above. They are kept in memory, up to a limit." } }
             (empty(&Empty { icon: Glyph::Search, title: "No matching calls", text: "Choose a longer period, or clear the filter.", link: Some((route::CALLS, "All calls")) }))
         } @else {
             (table("Calls", &columns, &rows))
@@ -119,22 +132,23 @@ fn call_row(frame: &PageFrame, row: &CallRow) -> Markup {
     html! {
         tr {
             td data-label="Outcome" { (outcome_badge(row.outcome)) @if let Some(code) = row.code { div.sub { "code " (code) } } @if row.captured { div.sub { "captured" } } }
-            td data-label="Tool" {
+            td data-label="Tool or change" {
                 @if let Some(gateway) = &row.gateway {
                     (row.tool.name()) div.sub { "at " (gateway.name()) }
                 } @else { (at_row(&route::call(row.id), &row.tool.name())) }
                 @if let Some(arguments) = &row.arguments { div.sub.clamp { code { (arguments) } } }
                 @if let Some(reason) = &row.reason { div.sub.clamp { (reason) } }
+                @if let Some(today) = &row.today { div.sub.clamp { (today) } }
             }
-            td data-label="Caller" { (caller(&row.principal)) @if let Some(address) = &row.address { div.sub { (address.name()) } } }
-            td data-label="Client" { @if let Some(client) = &row.client { (client.name()) } @else { span.quiet { "–" } } div.sub { (row.profile.name()) } }
-            td data-label="Server" { @if let Some(server) = &row.server { (server.name()) } @else { span.quiet { "–" } } }
+            td.wrap data-label="Caller" { a href=(route::with_query(route::CALLS, &[("principal", row.principal.id.raw())])) { (caller(&row.principal)) } @if let Some(address) = &row.address { div.sub { (address.name()) } } }
+            td.wrap data-label="Client" { @if let Some(client) = &row.client { span.clamp { (client.name()) } } @else { span.quiet { "–" } } div.sub { (row.profile.name()) } }
+            td.wrap data-label="Server" { @if let Some(server) = &row.server { (server.name()) } @else { span.quiet { "–" } } }
             td.n data-label="Duration" {
                 (duration(row.duration_us))
                 @if row.waited_us >= 10_000 { div.sub { "waited " (duration(row.waited_us)) } }
                 @if row.cached { div.sub { "kept result" } } @else if row.tries > 1 { div.sub { (row.tries) " tries" } }
             }
-            td.n data-label="In / out" { (bytes(row.request_bytes)) div.sub { (bytes(row.response_bytes)) } }
+            td.n.minor data-label="In / out" { (bytes(row.request_bytes)) div.sub { (bytes(row.response_bytes)) } }
             td data-label="When" { (when(frame.now, row.at)) }
         }
     }

@@ -11,7 +11,7 @@ use maud::{Markup, html};
 /// The configuration.
 pub fn configuration(frame: &PageFrame, data: &ConfigurationPage) -> Markup {
     let mut head = Head::of(Section::Configuration, "Configuration", "");
-    head.lead = html! { code { (data.path) } ", in force since " (when(frame.now, data.loaded)) };
+    head.lead = html! { code { (data.path) } ", put in force " (when(frame.now, data.loaded)) };
     head.actions = button(
         frame,
         route::RELOAD,

@@ -22,13 +22,20 @@ pub(super) fn changes(frame: &PageFrame, data: &ServerPage) -> Markup {
     let offers = offers(&data.changes);
     let all = offers.len() == data.changes.len() && !offers.contains(&false);
     let number = data.changes.len() as u64;
+    let is_gone = |change: &&DefinitionChange| change.state == DefinitionState::Vanished;
+    let gone = data.changes.iter().filter(is_gone).count() as u64;
     html! {
         @if !data.changes.is_empty() {
             section.panel id="definitions" aria-labelledby="definitions-title" {
                 h2 id="definitions-title" { "Changed definitions" }
                 p.quiet {
-                    "The server lists " (counted(number, "tool that differs from the approved one", "tools that differ from the approved ones")) ". "
-                    @if data.policy.raw() == "hold" { "Clients do not see them until you approve them." } @else { "Clients see them already; approve them to keep them as the new standard." }
+                    @if number > gone {
+                        "The server lists " (counted(number - gone, "tool that differs from the approved one", "tools that differ from the approved ones")) ". "
+                        @if data.policy.raw() == "hold" { "Clients do not see them until you approve them. " } @else { "Clients see them already; approve them to keep them as the new standard. " }
+                    }
+                    @if gone > 0 {
+                        "The server no longer lists " (counted(gone, "approved tool", "approved tools")) ", so clients do not see " (if gone == 1 { "it" } else { "them" }) ". Approve this to forget the approved definition; if you do not, the same definition needs no new approval when it returns."
+                    }
                 }
                 (post(frame, &route::server_action(data.row.id.raw(), ServerAction::Approve), "stack", &html! {
                     input type="hidden" name="revision" value=(data.revision);
@@ -95,7 +102,7 @@ fn change(
                 } @else { code { (change.tool.name()) } }
                 (definition_badge(change.state))
                 span.quiet { @for (at, part) in change.parts.iter().enumerate() { @if at > 0 { ", " } (part.name()) } }
-                @if let Some(since) = change.since { span.quiet { "since " (when(frame.now, since)) } }
+                @if let Some(since) = change.since { span.quiet { "first listed " (when(frame.now, since)) } }
                 a href=(route::tool(data.row.id.raw(), change.tool.raw())) { "Tool" }
             }
             @if !offer { p.hint { "The whole difference does not fit here. Read and approve it on the page of the tool." } }

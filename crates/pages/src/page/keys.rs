@@ -30,7 +30,7 @@ pub fn keys(frame: &PageFrame, data: &KeysPage) -> Markup {
                     p { "Copy it now: it is shown only this once, and cannot be recovered." }
                     (snippet("new-key", "the new key", &ForeignText::from(made.text.as_str())))
                     @if made.gets_nothing {
-                        div.notice.warn { (Glyph::Warning) div { p { strong { "The access rules give this key no access. " } "Add a rule for it to " code { "access" } " in the configuration; the page " a href=(route::ACCESS) { "Access" } " says which rule decides about a call." } } }
+                        div.notice.warn { (Glyph::Warning) div { p { strong { "The access rules give this key no access. " } "Add a rule for it to " code { "access" } " in the configuration; the page " a href=(route::ACCESS) { "Access check" } " says which rule decides about a call." } } }
                     }
                     p { a href=(route::with_query(route::CONNECT, &[("profile", data.connect.0.raw()), ("client", data.connect.1.raw())])) { "Connect a client with it" } }
                 }

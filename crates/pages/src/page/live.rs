@@ -1,6 +1,7 @@
 //! The live traffic.
 
-use crate::model::{LiveEvent, LiveEventKind, LivePage, PageFrame, Severity};
+use super::call::capture;
+use crate::model::{CaptureState, LiveEvent, LiveEventKind, LivePage, PageFrame, Severity};
 use crate::part::{
     Glyph, Head, InputLine, Section, Tone, at_row, badge, caller, field, filter, page, select, shown, table,
     when,
@@ -25,6 +26,7 @@ pub fn live(frame: &PageFrame, data: &LivePage) -> Markup {
         &head,
         &html! {
             (filters(data))
+            @if let CaptureState::Until(_) = data.capture { (capture(frame, &data.capture)) }
             div id="list" {
                 div data-stream=(route::with_query(route::LIVE_EVENTS, &pairs)) data-most="200" {
                     div.row.live-bar {

@@ -53,7 +53,7 @@ pub fn logins(frame: &PageFrame, data: &LoginsPage) -> Markup {
 
 /// The people who have signed in.
 fn sign_ins(frame: &PageFrame, rows: &[SignInRow], filtered: bool) -> Markup {
-    let columns = [("Person", ""), ("Application", ""), ("Since", ""), ("Last used", ""), ("", "acts")];
+    let columns = [("Person", ""), ("Application", ""), ("Signed in", ""), ("Last used", ""), ("", "acts")];
     let shown = &rows[..rows.len().min(MOST_SIGN_INS)];
     let body = html! { @for row in shown { (sign_in_row(frame, row)) } };
     html! {
@@ -74,7 +74,7 @@ fn sign_in_row(frame: &PageFrame, row: &SignInRow) -> Markup {
         tr {
             td data-label="Person" { (row.user.name()) div.sub { "at " (row.site.name()) } }
             td data-label="Application" { (row.client.name()) div.sub { (row.client_id.name()) } }
-            td data-label="Since" { (when(frame.now, row.since)) }
+            td data-label="Signed in" { (when(frame.now, row.since)) }
             td data-label="Last used" { (when(frame.now, row.used)) }
             td.acts data-label="Actions" { (button(frame, route::SIGN_INS_END, Button::Danger, Glyph::Remove, "End", &[("signIn", &row.id)])) }
         }

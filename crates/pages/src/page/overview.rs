@@ -15,7 +15,7 @@ use maud::{Markup, html};
 /// The overview.
 pub fn overview(frame: &PageFrame, data: &OverviewPage) -> Markup {
     let mut head = Head::of(Section::Overview, "Overview", "");
-    head.lead = html! { "Running since " (when(frame.now, data.started)) };
+    head.lead = html! { "Started " (when(frame.now, data.started)) };
     head.actions = windows(data.window);
     page(
         frame,
@@ -25,7 +25,7 @@ pub fn overview(frame: &PageFrame, data: &OverviewPage) -> Markup {
             (overview_now(data))
             section.traffic id="traffic" hx-get=(route::with_query(route::ROOT, &[("window", data.window.name())])) hx-trigger="refresh"
                 hx-select="#traffic" hx-swap="outerHTML" data-refresh="10" {
-                h2.vh { "Traffic of the last " (window_words(data.window)) }
+                h2.vh { "Traffic of the last " (data.window.in_words()) }
                 @if !frame.records_calls {
                     (empty(&Empty {
                         icon: Glyph::Calls,
@@ -45,6 +45,7 @@ pub fn overview(frame: &PageFrame, data: &OverviewPage) -> Markup {
                 (usage("Busiest callers", "Caller", &data.top_callers, |name| route::with_query(route::CALLS, &[("since", data.window.name()), ("principal", name)])))
             }
             (failures(frame, data)) }
+            (refused(frame, data))
         },
     )
 }
@@ -70,15 +71,6 @@ fn windows(chosen: Window) -> Markup {
                 a href=(route::with_query(route::ROOT, &[("window", window.name())])) aria-current=[(window == chosen).then_some("true")] { (window.name()) }
             }
         }
-    }
-}
-
-fn window_words(window: Window) -> &'static str {
-    match window {
-        Window::Quarter => "15 minutes",
-        Window::Hour => "hour",
-        Window::Day => "24 hours",
-        Window::Week => "7 days",
     }
 }
 
@@ -187,14 +179,14 @@ fn servers(frame: &PageFrame, data: &OverviewPage) -> Markup {
             td data-label="State" { (server_badge(row.state)) }
             td.reason data-label="Reason" { @if let Some(reason) = &row.reason { (reason) } @else { span.quiet { "–" } } }
             td.n data-label="Calls, 24 h" { (recorded(frame, &count(row.calls))) }
-            td.n data-label="Failed, 24 h" { (recorded(frame, &count(row.errors))) }
-            td data-label="Since" { (when(frame.now, row.since)) }
+            td.n data-label="Failed, 24 h" { (recorded(frame, &count(row.errors))) @if row.refused > 0 { div.sub { (count(row.refused)) " refused" } } }
+            td data-label="State changed" { (when(frame.now, row.since)) }
         } }
     };
     html! {
         section aria-labelledby="servers" {
             h2 id="servers" { "Servers" }
-            (table("Servers", &[("Server", ""), ("State", ""), ("Reason", ""), ("Calls, 24 h", "n"), ("Failed, 24 h", "n"), ("Since", "")], &rows))
+            (table("Servers", &[("Server", ""), ("State", ""), ("Reason", ""), ("Calls, 24 h", "n"), ("Failed, 24 h", "n"), ("State changed", "")], &rows))
             p.more { a href=(route::SERVERS) { @if data.servers.len() == 1 { "The server" } @else { "All " (count(data.servers.len() as u64)) " servers" } } }
         }
     }
@@ -213,6 +205,7 @@ fn usage(title: &str, column: &str, list: &[UsageRow], href: impl Fn(&str) -> St
     html! {
         section aria-labelledby=(id) {
             h2 id=(id) { (title) }
+            p.hint { "With refused calls, which may not have reached a server." }
             @if list.is_empty() { p.quiet { "No calls in this period." } }
             @else { (table(title, &[(column, ""), ("Calls", "n"), ("Failed or refused", "n"), ("p95", "n")], &rows)) }
         }
@@ -229,13 +222,37 @@ fn failures(frame: &PageFrame, data: &OverviewPage) -> Markup {
     }
 }
 
+fn refused(frame: &PageFrame, data: &OverviewPage) -> Markup {
+    let rows = html! {
+        @for row in &data.refused_rows { tr {
+            td.wrap data-label="Request" { code { (row.request.name()) } }
+            td.wrap data-label="From" { (row.address.name()) @if let Some(agent) = &row.agent { div.sub { (agent.name()) } } @if let Some(who) = &row.principal { div.sub { (caller(who)) } } }
+            td.n data-label="Status" { (row.status) }
+            td.reason data-label="Reason" { @if row.reason.is_empty() { span.quiet { "–" } } @else { (row.reason) } }
+            td.n data-label="Times" { (count(row.count)) }
+            td data-label="Latest" { (when(frame.now, row.at)) }
+        } }
+    };
+    let columns =
+        [("Request", ""), ("From", ""), ("Status", "n"), ("Reason", ""), ("Times", "n"), ("Latest", "")];
+    html! {
+        @if !data.refused_rows.is_empty() {
+            section aria-labelledby="refused" {
+                h2 id="refused" { "Requests turned away" }
+                p.sum { (counted(data.refused, "request", "requests")) " since the start had wrong credentials, or asked for a profile or path that is not for the client. These are no calls, so they are not in the record." }
+                (table("Requests turned away", &columns, &rows))
+            }
+        }
+    }
+}
+
 /// Calls in few columns, as several pages show them.
 pub(super) fn call_table(frame: &PageFrame, label: &str, calls: &[CallRow]) -> Markup {
     let rows = html! {
         @for row in calls { tr {
-            td data-label="Outcome" { (outcome_badge(row.outcome)) }
+            td data-label="Outcome" { (outcome_badge(row.outcome)) @if let Some(times) = row.times { div.sub { (count(times)) " such calls" } } }
             td data-label="Tool" { (at_row(&route::call(row.id), &row.tool.name())) }
-            td data-label="Caller" { (caller(&row.principal)) }
+            td.wrap data-label="Caller" { (caller(&row.principal)) }
             td.reason data-label="Reason" { @if let Some(reason) = &row.reason { (reason) } @else if let Some(code) = row.code { "code " (code) } @else { span.quiet { "–" } } }
             td.n data-label="Duration" { (duration(row.duration_us)) }
             td data-label="When" { (when(frame.now, row.at)) }

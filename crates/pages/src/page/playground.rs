@@ -4,7 +4,7 @@ use super::access::verdict;
 use super::tools::options;
 use crate::model::{
     FieldKind, ForeignText, OpenQuestion, PageFrame, PlaygroundPage, PlaygroundRun, PlaygroundTool, RunState,
-    SchemaField,
+    SchemaField, ToolRow,
 };
 use crate::part::{
     Button, Empty, Glyph, Head, InputLine, Section, Tone, badge, button, chooser, code, counted, duration,
@@ -99,17 +99,28 @@ fn search(data: &PlaygroundPage) -> Markup {
 fn tools(data: &PlaygroundPage) -> Markup {
     let chosen = data.tool.as_ref().map(|tool| tool.name.raw());
     html! {
-        @if data.tools.is_empty() { p.quiet { "No matching tools." } }
-        ul {
-            @for row in shown(&data.tools) {
+        @if data.tools.is_empty() && data.denied.is_empty() { p.quiet { "No matching tools." } }
+        @else if data.tools.is_empty() { p.quiet { code { (data.caller.name()) } " may use none of these tools." } }
+        (tool_list(data, &data.tools, chosen))
+        @if !data.denied.is_empty() {
+            p.quiet { (Glyph::Deny) "Not for " code { (data.caller.name()) } ":" }
+            (tool_list(data, &data.denied, chosen))
+        }
+    }
+}
+
+fn tool_list(data: &PlaygroundPage, tools: &[ToolRow], chosen: Option<&str>) -> Markup {
+    html! {
+        @if !tools.is_empty() { ul {
+            @for row in shown(tools) {
                 @let pairs = [("profile", data.profile.raw()), ("caller", data.caller.raw()), ("q", data.q.raw()), ("tool", row.client_name.raw())];
                 li { a href=(route::with_query(route::PLAYGROUND, &pairs)) aria-current=[(chosen == Some(row.client_name.raw())).then_some("true")] {
                     (row.client_name.name())
                     @if !row.title.is_empty() { span.sub { (row.title.name()) } }
                 } }
             }
-        }
-        (left_out(&data.tools))
+        } }
+        (left_out(tools))
     }
 }
 
@@ -128,7 +139,8 @@ fn form(frame: &PageFrame, data: &PlaygroundPage, tool: &PlaygroundTool) -> Mark
                 input type="hidden" name="caller" value=(data.caller.value());
                 input type="hidden" name="tool" value=(tool.name.value());
                 (arguments(tool))
-                (submit(Button::Main, Glyph::Run, "Call the tool"))
+                @if tool.verdict.as_ref().is_none_or(|answer| answer.allowed) { (submit(Button::Main, Glyph::Run, "Call the tool")) }
+                @else { p.hint { "The rules of " code { (data.caller.name()) } " do not allow this call." } }
             }))
         }
     }

@@ -1,7 +1,9 @@
 //! One profile: its servers, what its clients see, and what this costs.
 
 use super::profiles::mode;
-use crate::model::{DefinedIn, ForeignText, PageFrame, ProfilePage, ProfileServer, UnservedCaller};
+use crate::model::{
+    DefinedIn, ForeignText, PageFrame, ProfilePage, ProfileServer, ServerState, UnservedCaller,
+};
 use crate::part::{
     Button, Confirmed, Empty, Glyph, Head, InputLine, Section, Tone, at_row, badge, button, confirmed,
     copyable, count, counted, defined_in, empty, facts, field, filter, hints, left_out, meter, page, pager,
@@ -32,6 +34,7 @@ pub fn profile(frame: &PageFrame, data: &ProfilePage) -> Markup {
         frame,
         &head,
         &html! {
+            (failing(data))
             (without_tools(data))
             (cost(data))
             section aria-labelledby="servers" { h2 id="servers" { "Servers" } (servers(frame, data)) }
@@ -50,6 +53,30 @@ pub fn profile(frame: &PageFrame, data: &ProfilePage) -> Markup {
             @if frame.manages { (clone(frame, data)) }
         },
     )
+}
+
+/// The servers of the profile that cannot be used, with their reasons.
+fn failing(data: &ProfilePage) -> Markup {
+    let failing: Vec<&ProfileServer> =
+        data.servers.iter().filter(|one| one.active && is_failing(one.state)).collect();
+    html! {
+        @if !failing.is_empty() {
+            div.notice.warn {
+                (Glyph::Warning)
+                div {
+                    p { strong { @if failing.len() == data.servers.len() { "No server of this profile can be used now:" } @else { "Servers that cannot be used now:" } } }
+                    ul { @for one in failing { li {
+                        a href=(route::server(one.id.raw())) { (one.id.name()) }
+                        @if let Some(reason) = &one.reason { ": " (reason) }
+                    } } }
+                }
+            }
+        }
+    }
+}
+
+fn is_failing(state: ServerState) -> bool {
+    matches!(state, ServerState::BackingOff | ServerState::Unreachable | ServerState::AuthRequired)
 }
 
 fn without_tools(data: &ProfilePage) -> Markup {

@@ -43,7 +43,7 @@ fn list(data: &ProfilesPage) -> Markup {
                 @if !row.title.is_empty() { div.sub { (row.title) } }
             }
             td data-label="Address" { code { (row.endpoint.name()) } div.sub { (defined_in(row.origin)) } }
-            td.n data-label="Servers" { (count(row.servers)) }
+            td.n.wrap data-label="Servers" { (count(row.servers)) @for id in &row.failing { div.sub { a href=(route::server(id.raw())) { (id.name()) } " fails" } } }
             td data-label="Clients" { (mode(row.mode.raw())) }
             td.n data-label="Listed tools" { (count(row.listed)) }
             td.n data-label="Context cost" { (counted(row.cost(), "token", "tokens")) @if row.searchable > 0 { div.sub { "instead of " (count(row.unsearched_cost)) } } }

@@ -17,7 +17,7 @@ pub fn server(frame: &PageFrame, data: &ServerPage) -> Markup {
         section: Section::Servers,
         title: format!("{} · Servers", row.id.label()),
         heading: row.id.name(),
-        lead: html! { (server_badge(row.state)) " since " (when(frame.now, row.since)) @if !row.description.is_empty() { " · " (row.description) } },
+        lead: html! { (server_badge(row.state)) " changed " (when(frame.now, row.since)) @if !row.description.is_empty() { " · " (row.description) } },
         actions: actions(frame, row),
         above: Some((route::SERVERS, "Servers")),
     };
@@ -134,12 +134,15 @@ fn glance(frame: &PageFrame, data: &ServerPage) -> Markup {
             "Offers",
             html! { (counted(row.tools, "tool", "tools")) ", " (counted(data.prompts, "prompt", "prompts")) ", " (counted(data.resources, "resource", "resources")) },
         ),
-        ("Tools cost", html! { (counted(row.tokens, "token", "tokens")) }),
+        (
+            "Tools cost",
+            html! { (counted(row.tokens, "token", "tokens")) span.quiet { " with the server's own names; profiles add prefixes" } },
+        ),
         ("Lists are", data.freshness.line()),
         (
             "Calls, 24 h",
             html! {
-                @if frame.records_calls { (count(row.calls)) ", " (percent(row.errors, row.calls)) " failed, 95 % within " (duration(row.p95_us)) }
+                @if frame.records_calls { (count(row.calls)) ", " (percent(row.errors, row.calls)) " failed, " @if row.refused > 0 { (count(row.refused)) " refused or cancelled, " } "95 % within " @if row.calls == 0 { "–" } @else { (duration(row.p95_us)) } }
                 @else { (recorded(frame, "")) }
             },
         ),
@@ -152,8 +155,8 @@ fn glance(frame: &PageFrame, data: &ServerPage) -> Markup {
             html! { (count(data.connections.running)) " running, " (count(data.connections.waiting)) " waiting" },
         ),
         (
-            "Connections taken",
-            html! { (counted(data.connections.moves, "time", "times")) " from one client, for another" },
+            "Connections moved",
+            html! { (counted(data.connections.moves, "time", "times")) " to another client" },
         ),
         ("Next attempt", until(frame.now, row.next_try, "not planned")),
         ("Defined in", defined_in(row.origin)),

@@ -68,7 +68,7 @@ fn list(frame: &PageFrame, data: &ServersPage) -> Markup {
         ("Tokens", "n"),
         ("Calls, 24 h", "n"),
         ("Failed, 24 h", "n"),
-        ("Since", ""),
+        ("State changed", ""),
     ];
     html! {
         (table("Servers", &columns, &rows))
@@ -95,8 +95,8 @@ fn server_row(frame: &PageFrame, row: &ServerRow) -> Markup {
             td.n data-label="Tools" { (count(row.tools)) }
             td.n data-label="Tokens" { (count(row.tokens)) }
             td.n data-label="Calls, 24 h" { (recorded(frame, &count(row.calls))) }
-            td.n data-label="Failed, 24 h" { (recorded(frame, &count(row.errors))) @if row.errors > 0 { div.sub { (percent(row.errors, row.calls)) } } }
-            td data-label="Since" { (when(frame.now, row.since)) }
+            td.n data-label="Failed, 24 h" { (recorded(frame, &count(row.errors))) @if row.errors > 0 { div.sub { (percent(row.errors, row.calls)) } } @if row.refused > 0 { div.sub { (count(row.refused)) " refused" } } }
+            td data-label="State changed" { (when(frame.now, row.since)) }
         }
     }
 }

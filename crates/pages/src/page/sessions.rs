@@ -1,6 +1,6 @@
 //! Sessions, streams, and the calls that wait.
 
-use crate::model::{CallNowRow, PageFrame, ParkedRow, QueueRow, SessionRow, SessionsPage};
+use crate::model::{CallNowRow, CallNowStage, PageFrame, ParkedRow, QueueRow, SessionRow, SessionsPage};
 use crate::part::{
     Button, Empty, Glyph, Head, InputLine, Section, Tone, at_row, badge, button, caller, count, counted,
     empty, field, filter, left_out, meter, page, pager, shown, table, until, when,
@@ -43,7 +43,10 @@ fn queues(queues: &[QueueRow]) -> Markup {
         @for row in shown(queues) { tr {
             td data-label="Server" { (at_row(&route::server(row.server.raw()), &row.server.name())) }
             td.n data-label="Running" { (count(row.running)) @match row.limit { Some(limit) => { " of " (count(limit)) } None => "" } }
-            td.n data-label="Waiting" { (count(row.waiting)) }
+            td.n data-label="Waiting" {
+                (count(row.waiting))
+                @if let Some((all, own)) = row.queue { " of " (count(all)) div.sub { "at most " (count(own)) " of one caller" } }
+            }
             td.reason data-label="Reason" { @if let Some(reason) = &row.reason { (reason) } @else { span.quiet { "–" } } }
         } }
     };
@@ -56,16 +59,20 @@ fn queues(queues: &[QueueRow]) -> Markup {
 fn calls(frame: &PageFrame, calls: &[CallNowRow]) -> Markup {
     let rows = html! {
         @for row in shown(calls) { tr {
-            td data-label="Call" { (row.target.name()) div.sub { (row.server.name()) } }
-            td data-label="Caller" { (caller(&row.principal)) @if let Some(client) = &row.client { div.sub { (client.name()) } } }
-            td data-label="Since" { (when(frame.now, row.since)) }
+            td.wrap data-label="Call" { (row.target.name()) div.sub { (row.server.name()) } }
+            td.wrap data-label="Caller" { (caller(&row.principal)) @if let Some(client) = &row.client { div.sub { (client.name()) } } }
+            td data-label="Began" { (when(frame.now, row.since)) }
             td data-label="State" {
-                @if row.waits { (badge(Tone::Accent, Glyph::Waiting, "waits for its turn")) } @else { (badge(Tone::Good, Glyph::Go, "runs")) }
+                @match row.stage {
+                    CallNowStage::Runs => (badge(Tone::Good, Glyph::Go, "runs")),
+                    CallNowStage::Waits => (badge(Tone::Accent, Glyph::Waiting, "waits for its turn")),
+                    CallNowStage::Asks => (badge(Tone::Warn, Glyph::Waiting, "waits for its client")),
+                }
             }
         } }
     };
     html! {
-        (table("Calls in progress", &[("Call", ""), ("Caller", ""), ("Since", ""), ("State", "")], &rows))
+        (table("Calls in progress", &[("Call", ""), ("Caller", ""), ("Began", ""), ("State", "")], &rows))
         (left_out(calls))
     }
 }
@@ -77,8 +84,8 @@ fn parked(frame: &PageFrame, parked: &[ParkedRow]) -> Markup {
                 div { @if text.is_empty() { span.quiet { "no text" } } @else { (text) } }
                 div.sub { code { (method.name()) } }
             } }
-            td data-label="Call" { @if let Some((tool, server)) = &row.call { (tool.name()) div.sub { (server.name()) } } @else { span.quiet { "–" } } }
-            td data-label="Caller" { (caller(&row.principal)) @if let Some(client) = &row.client { div.sub { (client.name()) } } }
+            td.wrap data-label="Call" { @if let Some((tool, server)) = &row.call { (tool.name()) div.sub { (server.name()) } } @else { span.quiet { "–" } } }
+            td.wrap data-label="Caller" { (caller(&row.principal)) @if let Some(client) = &row.client { div.sub { (client.name()) } } }
             td data-label="Asked" { (when(frame.now, row.since)) }
             td data-label="Given up" { (until(frame.now, row.until, "–")) }
         } }
@@ -124,11 +131,11 @@ fn list(frame: &PageFrame, data: &SessionsPage) -> Markup {
 fn session_row(frame: &PageFrame, row: &SessionRow) -> Markup {
     html! {
         tr {
-            td data-label="Client" {
+            td.wrap data-label="Client" {
                 (row.client.name())
                 @if !row.capabilities.is_empty() { div.sub { "can be asked: " @for (at, item) in row.capabilities.iter().enumerate() { @if at > 0 { ", " } (item.name()) } } }
             }
-            td data-label="Caller" { (caller(&row.principal)) @if let Some(address) = &row.address { div.sub { (address.name()) } } }
+            td.wrap data-label="Caller" { (caller(&row.principal)) @if let Some(address) = &row.address { div.sub { (address.name()) } } }
             td data-label="Profile" { a href=(route::profile(row.profile.raw())) { (row.profile.name()) } }
             td.nb data-label="Version" { (row.era.name()) div.sub { (row.transport.name()) } }
             td.nb data-label="Open" {
@@ -145,8 +152,8 @@ fn session_row(frame: &PageFrame, row: &SessionRow) -> Markup {
 fn streams(frame: &PageFrame, data: &SessionsPage) -> Markup {
     let rows = html! {
         @for row in shown(&data.streams) { tr {
-            td data-label="Client" { (row.client.name()) }
-            td data-label="Caller" { (caller(&row.principal)) }
+            td.wrap data-label="Client" { (row.client.name()) }
+            td.wrap data-label="Caller" { (caller(&row.principal)) }
             td data-label="Purpose" { code { (row.purpose.name()) } }
             td data-label="Opened" { (when(frame.now, row.opened)) }
         } }

@@ -56,7 +56,7 @@ fn sent_at_once(action: &str, target: &str, role: Option<&str>, content: &Markup
     }
 }
 
-/// A table that scrolls by itself, with a head that stays visible. `label` is read by screen readers; `columns` are headings
+/// A table. If it is wider than the page, it scrolls sideways by itself. `label` is read by screen readers; `columns` are headings
 /// and classes.
 pub(crate) fn table(label: &str, columns: &[(&str, &str)], rows: &Markup) -> Markup {
     html! {

@@ -147,8 +147,9 @@ async fn lists_of_calls_say_who_stopped_a_call() {
     let client = Legacy::open(office.by(&bot)).await;
     client.call("demo__add", &json!({"a": 1, "b": 2})).await;
     client.call("demo__addd", &json!({"a": 1, "b": 2})).await;
-    let page =
-        office.page_with("/admin/calls?tool=demo__add&outcome=denied", "rule 2 of `access` denies it").await;
+    let page = office
+        .page_with("/admin/calls?tool=demo__add&outcome=denied", "an access rule did not allow it")
+        .await;
     assert!(!page.contains("the parameters were refused"), "{page}");
     let (_, rest) = page.split_once("href=\"/admin/calls/").expect("a call");
     let own = format!("/admin/calls/{}", rest.split_once('"').expect("its end").0);
@@ -159,9 +160,8 @@ async fn lists_of_calls_say_who_stopped_a_call() {
     }
     let none = office.browser.get("/admin/calls?q=%22b%22%3A3").await;
     assert!(none.text.contains("No matching calls"), "{}", none.text);
-    let page = office
-        .page_with("/admin/calls?tool=demo__addd", "there is nothing with this name in the profile")
-        .await;
+    let page =
+        office.page_with("/admin/calls?tool=demo__addd", "the profile has nothing with this name").await;
     assert!(!page.contains("the parameters were refused"), "{page}");
 }
 
@@ -186,8 +186,12 @@ async fn a_profile_names_the_callers_without_tools() {
     // A client without tools leaves a call that leads to the access check.
     let client = Legacy::open(office.by(&boss)).await;
     client.ask("tools/list", &json!({})).await;
-    let calls =
-        office.page_with("/admin/calls?principal=boss&outcome=error", "offers this to the caller").await;
+    let calls = office
+        .page_with(
+            "/admin/calls?principal=boss&outcome=error",
+            "this profile has no tools that this caller may use",
+        )
+        .await;
     let (_, rest) = calls.split_once("href=\"/admin/calls/").expect("a call");
     let call = format!("/admin/calls/{}", rest.split_once('"').expect("its end").0);
     office.page_with(&call, "Check the access of this caller").await;

@@ -8,6 +8,7 @@
 //! | `pages` | the pages and their forms |
 //! | `forms` | what forms change |
 //! | `callers` | callers by the names of their keys |
+//! | `reasons` | why calls did not succeed; requests that were turned away |
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -18,3 +19,4 @@ mod callers;
 mod forms;
 mod opening;
 mod pages;
+mod reasons;

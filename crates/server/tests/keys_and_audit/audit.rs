@@ -1,6 +1,6 @@
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use store::audit::{AuditEntry, CallOutcome, Log};
+use store::audit::{AuditEntry, CallOutcome, Log, ReasonKind, RecordedReason};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout};
 
@@ -25,6 +25,7 @@ fn entry(tool: &str, seconds: u64) -> AuditEntry {
         tries: 1,
         waited_us: 0,
         cached: false,
+        reason: None,
         arguments: None,
         address: Some("203.0.113.9".into()),
         client: Some("inspector 1.2".into()),
@@ -54,6 +55,10 @@ fn recorded() -> Home {
         duration_us: 1_500_000,
         tries: 3,
         waited_us: 1_200_000,
+        reason: Some(Box::new(RecordedReason {
+            kind: ReasonKind::Timeout,
+            text: "server \"blog\" did not answer".into(),
+        })),
         arguments: Some(r#"{"title":"A  post","token":"[redacted]","n":1.0}"#.to_owned()),
         ..entry("blog__post", 3)
     };
@@ -94,7 +99,7 @@ async fn scripts_get_a_line_of_json_for_each_call() {
     let failed = json!({
         "id": 3, "at": "2026-11-22T06:00:03.000Z", "principal": "key:dgm_abcdefgh", "profile": "editors",
         "server": "blog", "tool": "blog__post", "method": "tools/call", "outcome": "error", "code": -32603,
-        "durationUs": 1_500_000, "requestBytes": 100, "responseBytes": 2_000, "tries": 3, "waitedUs": 1_200_000, "cached": false,
+        "durationUs": 1_500_000, "requestBytes": 100, "responseBytes": 2_000, "tries": 3, "waitedUs": 1_200_000, "cached": false, "reason": "timeout", "reasonText": "server \"blog\" did not answer",
         "address": "203.0.113.9", "client": "inspector 1.2",
         "arguments": {"title": "A  post", "token": "[redacted]", "n": 1.0},
     });

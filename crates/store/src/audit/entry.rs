@@ -5,6 +5,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use super::RecordedReason;
+
 /// One recorded call. Texts are stored unchanged, so the code that builds an entry keeps them short and free of
 /// secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +46,8 @@ pub struct AuditEntry {
     pub address: Option<Arc<str>>,
     /// The client's name and version, as the client states them.
     pub client: Option<Arc<str>>,
+    /// The reason why the call did not succeed; `None` if it succeeded, and for entries of older versions.
+    pub reason: Option<Box<RecordedReason>>,
 }
 
 /// The outcome of a call.

@@ -3,7 +3,7 @@
 
 use rusqlite::Row;
 
-use super::{CallOutcome, Log};
+use super::{CallOutcome, Log, ReasonKind};
 use crate::Error;
 use crate::database::counted;
 
@@ -33,6 +33,8 @@ pub struct CallFigures<'r> {
     pub outcome: CallOutcome,
     /// The time from the call's arrival to its answer, in microseconds.
     pub duration_us: u64,
+    /// The kind of the reason why the call did not succeed, if it was recorded.
+    pub reason: Option<ReasonKind>,
 }
 
 /// The extent of a pass over the entries.
@@ -54,7 +56,7 @@ impl Log {
     pub fn figures(&self, since_ms: u64, mut take: impl FnMut(&CallFigures<'_>)) -> Result<Examined, Error> {
         self.database().read(|file| {
             let mut select = file.prepare_cached(
-                "SELECT at_ms, principal, profile, upstream, tool, client, outcome, duration_us FROM calls \
+                "SELECT at_ms, principal, profile, upstream, tool, client, outcome, duration_us, reason FROM calls \
                  WHERE request_bytes > 0 ORDER BY id DESC LIMIT ?1",
             )?;
             let (mut rows, mut examined) = (select.query([MOST])?, Examined::default());
@@ -89,5 +91,6 @@ fn figures<'r>(row: &'r Row<'_>, at_ms: u64) -> rusqlite::Result<CallFigures<'r>
         client: maybe(5)?,
         outcome: text(6)?.parse().unwrap_or(CallOutcome::Error),
         duration_us: counted(row.get(7)?),
+        reason: maybe(8)?.and_then(|kind| kind.parse().ok()),
     })
 }

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use rusqlite::types::ToSqlOutput;
+use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Row, Statement, ToSql, params_from_iter};
 
-use super::{AuditEntry, Query, Recorded};
+use super::{AuditEntry, Query, Recorded, RecordedReason};
 use crate::Error;
 use crate::database::{Database, Purpose, counted, kept};
 
@@ -48,11 +48,17 @@ const TRIES: &str = "
 /// Adds a column that is true for calls that were answered with a cached result.
 const CACHED: &str = "ALTER TABLE calls ADD COLUMN cached INTEGER NOT NULL DEFAULT 0;";
 
+/// Adds the kind and the text of the reason why a call did not succeed. Older entries have neither.
+const REASONS: &str = "
+    ALTER TABLE calls ADD COLUMN reason TEXT;
+    ALTER TABLE calls ADD COLUMN reason_text TEXT;
+";
+
 /// The properties of the file. It is not durable: a power failure may lose the latest entries, but no batch has to wait
 /// for the disk.
 const PURPOSE: Purpose = Purpose {
     mark: 0x6467_6D61,
-    steps: &[FIRST, NO_ORDER_BY_TIME, CLIENTS, TRIES, CACHED],
+    steps: &[FIRST, NO_ORDER_BY_TIME, CLIENTS, TRIES, CACHED, REASONS],
     durable: false,
     examined: false,
 };
@@ -61,14 +67,14 @@ const PURPOSE: Purpose = Purpose {
 pub(super) const BEFORE_CLIENTS: Purpose = Purpose { steps: &[FIRST, NO_ORDER_BY_TIME], ..PURPOSE };
 
 const COLUMNS: &str = "at_ms, principal, profile, upstream, tool, method, outcome, address, client, code, duration_us, \
-                       request_bytes, response_bytes, tries, waited_us, cached, arguments";
+                       request_bytes, response_bytes, tries, waited_us, cached, arguments, reason, reason_text";
 
 /// The beginning of a statement that appends entries. With `OR FAIL`, `SQLite` keeps no journal for each statement.
 /// Such a journal is not needed, because a failed statement ends its transaction, which is rolled back as a whole.
 const APPEND: &str = "INSERT OR FAIL INTO calls";
 
 /// The number of columns in an entry.
-const WIDTH: usize = 17;
+const WIDTH: usize = 19;
 
 /// The number of columns with texts that many entries share; they come after the first column.
 const TEXTS: usize = 8;
@@ -264,6 +270,7 @@ fn bind(
 
 /// The values that differ between entries: the time, which precedes the texts, and the columns that follow the texts.
 fn own(entry: &AuditEntry) -> rusqlite::Result<[ToSqlOutput<'_>; WIDTH - TEXTS]> {
+    let reason = entry.reason.as_deref();
     Ok([
         kept(entry.at_ms).into(),
         entry.code.to_sql()?,
@@ -274,7 +281,13 @@ fn own(entry: &AuditEntry) -> rusqlite::Result<[ToSqlOutput<'_>; WIDTH - TEXTS]>
         kept(entry.waited_us).into(),
         entry.cached.into(),
         entry.arguments.to_sql()?,
+        nullable(reason.map(|reason| reason.kind.as_str())),
+        nullable(reason.map(|reason| &*reason.text).filter(|text| !text.is_empty())),
     ])
+}
+
+fn nullable(text: Option<&str>) -> ToSqlOutput<'_> {
+    ToSqlOutput::Borrowed(text.map_or(ValueRef::Null, ValueRef::from))
 }
 
 /// The texts of an entry. Calls that one caller makes to one tool often have the same texts, so they are bound once per group.
@@ -340,6 +353,14 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Recorded> {
             waited_us: number(15)?,
             cached: row.get(16)?,
             arguments: row.get(17)?,
+            reason: reason(row)?,
         },
     })
+}
+
+/// The reason of an entry. A kind that only a newer version knows is left out.
+fn reason(row: &Row<'_>) -> rusqlite::Result<Option<Box<RecordedReason>>> {
+    let Some(kind) = row.get_ref(18)?.as_str_or_null()? else { return Ok(None) };
+    let text = row.get_ref(19)?.as_str_or_null()?.unwrap_or_default();
+    Ok(kind.parse().ok().map(|kind| Box::new(RecordedReason { kind, text: text.into() })))
 }

@@ -3,6 +3,7 @@
 //! | file | is for |
 //! |---|---|
 //! | `entry` | the recorded data of a call |
+//! | `reason` | the reason why a call did not succeed |
 //! | `query`, `figures` | queries; the parts of many entries for statistics |
 //! | `log` | the file |
 //!
@@ -12,6 +13,7 @@ mod entry;
 mod figures;
 mod log;
 mod query;
+mod reason;
 
 #[cfg(test)]
 mod tests;
@@ -20,3 +22,4 @@ pub use entry::{AuditEntry, CallOutcome, Recorded};
 pub use figures::{CallFigures, Examined};
 pub use log::Log;
 pub use query::{MAX_LIMIT, Query};
+pub use reason::{ReasonKind, RecordedReason};

@@ -32,6 +32,8 @@ pub struct Query {
     pub times_ms: Option<Vec<u64>>,
     /// Examines only about this number of the newest entries.
     pub newest: Option<u32>,
+    /// Selects only requests of clients if true, and only changes and operations, which are recorded without a request, if false.
+    pub of_clients: Option<bool>,
     /// Selects requests whose method matches one of these patterns; all requests if it is empty.
     pub methods: Vec<String>,
     /// Selects calls whose tool or recorded arguments contain this text, whatever its case.
@@ -60,6 +62,7 @@ impl Query {
         all.add("id < ?", self.before);
         all.add("id > (SELECT max(id) FROM calls) - ?", self.newest.map(i64::from));
         all.add_all("tool IN ", ", ", &placeholders(self.tools.len()), self.tools.iter().cloned());
+        all.add("(request_bytes > 0) = ?", self.of_clients);
         if let Some(times) = &self.times_ms {
             all.add_all("at_ms IN ", ", ", &placeholders(times.len()), times.iter().map(|at| kept(*at)));
             if times.is_empty() {

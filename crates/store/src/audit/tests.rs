@@ -18,6 +18,7 @@ fn entry(number: u64) -> AuditEntry {
         tries: 1,
         waited_us: 250,
         cached: false,
+        reason: None,
         arguments: None,
         address: Some("203.0.113.9".into()),
         client: Some("inspector 1.2".into()),
@@ -44,6 +45,7 @@ fn what_is_appended_is_found_again() {
         arguments: Some("{\"a\":1}".to_owned()),
         code: Some(-32602),
         outcome: CallOutcome::Error,
+        reason: Some(Box::new(RecordedReason { kind: ReasonKind::Timeout, text: "too late".into() })),
         ..entry(1)
     };
     let bare = AuditEntry {
@@ -52,6 +54,7 @@ fn what_is_appended_is_found_again() {
         address: None,
         client: None,
         outcome: CallOutcome::Denied,
+        reason: Some(Box::new(RecordedReason { kind: ReasonKind::RateLimit, text: "".into() })),
         ..entry(2)
     };
     log.append(&[full.clone(), bare.clone()]).unwrap();
@@ -81,6 +84,12 @@ fn batches_of_any_length_are_whole_and_in_order() {
                 response_bytes: number,
                 waited_us: number,
                 cached: number.is_multiple_of(2),
+                reason: number.is_multiple_of(5).then(|| {
+                    Box::new(RecordedReason {
+                        kind: ReasonKind::ToolError,
+                        text: format!("no {number}").into(),
+                    })
+                }),
                 ..entry(number)
             }
         };
@@ -182,6 +191,8 @@ fn figures_are_made_of_calls_and_not_of_changes() {
     let mut log = log(&folder);
     let change = AuditEntry { request_bytes: 0, tool: None, ..entry(3) };
     log.append(&[entry(1), entry(2), change, entry(4)]).unwrap();
+    let number = |of_clients| log.query(&Query { of_clients, ..ten() }).unwrap().len();
+    assert_eq!((number(None), number(Some(true)), number(Some(false))), (4, 3, 1));
     let mut times = Vec::new();
     let examined = log.figures(entry(2).at_ms, |figures| times.push(figures.at_ms)).unwrap();
     assert_eq!(times, [entry(4).at_ms, entry(2).at_ms]);
@@ -274,6 +285,7 @@ fn a_record_from_before_gains_the_columns_and_keeps_its_entries() {
     assert_eq!((&found[1].entry.address, &found[1].entry.client), (&None, &None));
     assert_eq!((found[0].entry.tries, found[0].entry.waited_us), (1, 250));
     assert_eq!((found[1].entry.tries, found[1].entry.waited_us, found[1].entry.cached), (0, 0, false));
+    assert_eq!(found[1].entry.reason, None);
 }
 
 #[test]

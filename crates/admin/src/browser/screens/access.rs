@@ -1,9 +1,10 @@
 //! The page of the access check: whether a caller may use a tool, and by which rule.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use pages::model::{
-    AccessForm, AccessPage, AccessRuleRow, AccessStep, AccessVerdict, ForeignText, RuleEffect,
+    AccessForm, AccessPage, AccessReach, AccessRuleRow, AccessStep, AccessVerdict, ForeignText, RuleEffect,
 };
 use pages::page;
 use serde_json::Value;
@@ -33,14 +34,18 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
         tool: query.shown("tool"),
         arguments: query.shown("arguments"),
     };
-    let (verdict, fault) = if form.tool.is_empty() {
-        (None, None)
-    } else {
+    let (mut verdict, mut reach, mut fault) = (None, None, None);
+    if !form.tool.is_empty() {
         match asked(shard, &form).await {
-            Ok(verdict) => (Some(verdict), None),
-            Err(fault) => (None, Some(fault)),
+            Ok(answer) => verdict = Some(answer),
+            Err(why) => fault = Some(why),
         }
-    };
+    } else if !form.caller.is_empty() {
+        match reached(shard, &form).await {
+            Ok(answer) => reach = Some(answer),
+            Err(why) => fault = Some(why),
+        }
+    }
     let data = AccessPage {
         callers: callers(request).await,
         tools: tools(shard, form.profile.raw()).await,
@@ -49,6 +54,7 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
         form,
         profiles,
         verdict,
+        reach,
     };
     page_reply::ok(page::access(&request.frame(), &data))
 }
@@ -80,15 +86,31 @@ async fn tools(shard: &Arc<Shard>, profile: &str) -> Vec<ForeignText> {
 async fn asked(shard: &Arc<Shard>, form: &AccessForm) -> Result<AccessVerdict, String> {
     let arguments = match form.arguments.raw() {
         "" => None,
-        text => {
-            Some(serde_json::from_str(text).map_err(|e| format!("The arguments are not valid JSON: {e}."))?)
-        }
+        text => Some(
+            serde_json::from_str(text)
+                .map_err(|e| format!("The arguments are not valid JSON: {}.", super::json_fault(&e)))?,
+        ),
     };
-    let address = match form.address.raw() {
-        "" => None,
-        text => Some(text.parse().map_err(|_| format!("{text:?} is not an address such as 10.1.2.3."))?),
-    };
-    verdict(shard, (form.profile.raw(), form.tool.raw(), form.caller.raw()), arguments, address).await
+    verdict(shard, (form.profile.raw(), form.tool.raw(), form.caller.raw()), arguments, address(form)?).await
+}
+
+fn address(form: &AccessForm) -> Result<Option<IpAddr>, String> {
+    match form.address.raw() {
+        "" => Ok(None),
+        text => text.parse().map(Some).map_err(|_| format!("{text:?} is not an address such as 10.1.2.3.")),
+    }
+}
+
+/// Returns the tools that the caller may use.
+async fn reached(shard: &Arc<Shard>, form: &AccessForm) -> Result<AccessReach, String> {
+    let id = Some(form.caller.raw().to_owned());
+    let caller = AskedCaller { id, address: address(form)?, ..AskedCaller::default() };
+    let reach = access::reach(shard, form.profile.raw(), &caller).await.map_err(|refusal| refusal.message)?;
+    Ok(AccessReach {
+        allowed: texts(reach.allowed),
+        denied: texts(reach.denied),
+        refusal: reach.refusal.map(|reason| sentence(&reason).into()),
+    })
 }
 
 /// Evaluates the access rules for a caller and a tool of a profile.
@@ -96,7 +118,7 @@ pub(super) async fn verdict(
     shard: &Arc<Shard>,
     (profile, tool, caller): (&str, &str, &str),
     arguments: Option<Value>,
-    address: Option<std::net::IpAddr>,
+    address: Option<IpAddr>,
 ) -> Result<AccessVerdict, String> {
     let id = Some(caller.to_owned()).filter(|caller| !caller.is_empty());
     let asked = AskedCaller { id, address, ..AskedCaller::default() };
@@ -120,6 +142,7 @@ fn shown(shard: &Shard, answer: &AccessAnswer) -> AccessVerdict {
         steps.extend(rules.into_iter().enumerate().map(|(at, rule)| {
             let is_it = decides == Some(rule.number);
             let effect = match (is_it, rule.allows) {
+                (false, _) if answer.rules.get(at).copied() == Some("applies") => RuleEffect::Overruled,
                 (false, _) => RuleEffect::Skipped,
                 (true, true) => RuleEffect::Allows,
                 (true, false) => RuleEffect::Denies,
@@ -147,7 +170,7 @@ fn not_deciding(answer: &AccessAnswer, at: usize) -> &'static str {
         Some("otherCaller") => "it is about other callers",
         Some("otherItem") => "it is about other tools, servers or profiles",
         Some("otherArguments") => "it is about other arguments",
-        _ => "it applies, but another rule decides",
+        _ => "another rule decides",
     }
 }
 

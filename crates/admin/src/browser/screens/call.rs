@@ -1,19 +1,23 @@
 //! The page of one call.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pages::model::{CallPage, CallRow, CaptureState, ExchangeStep, Outcome};
+use pages::model::{CallPage, CallRow, CaptureState, ExchangeStep, ForeignText, Outcome};
 use pages::{page, route};
 use proto::rpc::code;
 use serde_json::Value;
-use store::audit::Query;
+use store::audit::{Query, ReasonKind};
 
 use super::super::page_reply::{self, PageResult, done};
 use super::super::page_request::{PageRequest, Subject};
 use super::{call_rows, messages};
 use crate::insight::calls;
+use crate::insight::profiles::whole_view;
+use crate::insight::refusals::PresentRules;
 use gateway::call::capture::{CapturedMessage, Lane};
 use gateway::changes::Refusal;
+use gateway::process::Shard;
 
 /// Shows a call.
 pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
@@ -40,35 +44,52 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
         let own = captured.iter().find(|message| lanes.contains(&message.lane) && !message.era.is_empty());
         own.map(|message| message.era.into())
     };
-    let mut row = call_rows::rows(shard, vec![call]).await.pop().ok_or_else(missing)?;
+    let is_about_rules = matches!(call.reason, Some(ReasonKind::Rule | ReasonKind::UnknownName));
+    let today = PresentRules::new(shard).verdict(&call).await.map(Into::into);
+    let row = call_rows::rows(shard, vec![call]).await.pop().ok_or_else(missing)?;
+    let row = CallRow { today, ..row };
     let steps = steps(&row, &captured);
-    let rule = (row.outcome == Outcome::Denied).then(|| row.reason.take()).flatten();
+    let tool = tool_of(shard, &row).await;
     let is_empty = row.server.is_none() && row.code == Some(i64::from(code::METHOD_NOT_FOUND));
+    let is_old_denial = row.outcome == Outcome::Denied && row.today.is_some();
     let data = CallPage {
         row,
         arguments: arguments.map(Into::into),
         records_arguments: request.standing().config().audit.as_ref().is_some_and(|audit| audit.arguments),
         older,
         newer,
+        tool,
         client_era: era([Lane::FromClient, Lane::ToClient]),
         server_era: era([Lane::ToServer, Lane::FromServer]),
         messages: messages::shown(shard, &captured),
-        access: rule.is_some() || is_empty,
-        rule,
+        access: is_about_rules || is_old_denial || is_empty,
         steps,
         capture,
     };
     page_reply::ok(page::call(&request.frame(), &data))
 }
 
+/// Returns the state of the capture.
+pub(super) fn capture_now(shard: &Shard) -> CaptureState {
+    shard.call.state.capture.until().map_or(CaptureState::Off, CaptureState::Until)
+}
+
+/// Returns the server and its own name of the called tool, if the profile still has the tool.
+async fn tool_of(shard: &Arc<Shard>, row: &CallRow) -> Option<(ForeignText, ForeignText)> {
+    let whole = whole_view(shard, row.profile.raw()).await.ok()?;
+    let entry = whole.view.tool(row.tool.raw())?;
+    let spec = shard.gateway.snapshot.upstream(entry.upstream)?;
+    Some(((&*spec.name).into(), entry.own_name().into_owned().into()))
+}
+
 /// Returns the steps of the call that were recorded or captured.
 fn steps(row: &CallRow, captured: &[CapturedMessage]) -> Vec<ExchangeStep> {
-    let step = |after_us, text: String| ExchangeStep { after_us, text: text.into() };
+    let step = |after_us, text: String| ExchangeStep { after_us: Some(after_us), text: text.into() };
     let mut steps = vec![step(0, "the request arrived".to_owned())];
     if row.cached {
         steps.push(step(row.duration_us, "a kept result was found".to_owned()));
     }
-    if row.waited_us > 0 {
+    if row.waited_us > 0 && row.tries == 1 {
         steps.push(step(row.waited_us, "the wait for the server ended".to_owned()));
     }
     for message in captured {
@@ -81,12 +102,16 @@ fn steps(row: &CallRow, captured: &[CapturedMessage]) -> Vec<ExchangeStep> {
         let after = u64::try_from(message.after.as_micros()).unwrap_or(u64::MAX);
         steps.push(step(after, format!("{text} ({} bytes)", message.bytes)));
     }
-    if captured.is_empty() && row.tries > 0 {
-        let times = if row.tries == 1 { "once".to_owned() } else { format!("{} times", row.tries) };
-        steps.push(step(row.waited_us, format!("the request was sent to the server {times}")));
+    if captured.is_empty() && row.tries == 1 {
+        steps.push(step(row.waited_us, "the request was sent to the server".to_owned()));
+    }
+    steps.sort_by_key(|step| step.after_us);
+    if captured.is_empty() && row.tries > 1 {
+        // The record has the number of tries, but not their times.
+        let text = format!("the request was sent to the server {} times", row.tries);
+        steps.push(ExchangeStep { after_us: None, text: text.into() });
     }
     steps.push(step(row.duration_us, format!("the call ended: {}", row.outcome.name())));
-    steps.sort_by_key(|step| step.after_us);
     steps
 }
 
@@ -119,4 +144,20 @@ pub(in super::super) async fn capture(request: &PageRequest) -> PageResult {
 fn indented(text: &str) -> String {
     let value: Result<Value, _> = serde_json::from_str(text);
     value.ok().and_then(|value| serde_json::to_string_pretty(&value).ok()).unwrap_or_else(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tries_whose_times_are_unknown_have_none() {
+        let row =
+            |tries| CallRow { tries, waited_us: 2_600_000, duration_us: 2_700_000, ..CallRow::default() };
+        let times = |tries| -> Vec<Option<u64>> {
+            steps(&row(tries), &[]).iter().map(|step| step.after_us).collect()
+        };
+        assert_eq!(times(3), [Some(0), None, Some(2_700_000)]);
+        assert_eq!(times(1), [Some(0), Some(2_600_000), Some(2_600_000), Some(2_700_000)]);
+    }
 }

@@ -12,7 +12,7 @@ use transport::net::Body;
 
 use super::super::page_reply::{self, PageResult};
 use super::super::page_request::PageRequest;
-use super::{call_rows, server_rows, texts};
+use super::{call, call_rows, server_rows, texts};
 use crate::insight::calls;
 use crate::insight::moment::PointInTime;
 use crate::insight::shared_calls::{self, CallOfGateway};
@@ -37,6 +37,11 @@ fn filter(request: &PageRequest) -> CallsFilter {
         profile: query.shown("profile"),
         server: query.shown("server"),
         outcome: Outcome::from_name(query.text("outcome")),
+        of_clients: match query.text("entries") {
+            "calls" => Some(true),
+            "changes" => Some(false),
+            _ => None,
+        },
         captured: query.text("captured") == "yes",
         of_all: query.text("gateways") == "all",
     }
@@ -54,6 +59,7 @@ fn query(filter: &CallsFilter) -> Result<Query, String> {
         client: own(&filter.client),
         profile: own(&filter.profile),
         upstream: own(&filter.server),
+        of_clients: filter.of_clients,
         outcome: filter.outcome.and_then(|outcome| outcome.name().parse::<CallOutcome>().ok()),
         ..Query::default()
     })
@@ -108,6 +114,7 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
         servers: texts(server_rows::names(&request.shard)),
         profiles: texts(request.standing().config().profiles.keys()),
         is_shared: shared_calls::are_shared(&request.shard),
+        capture: call::capture_now(&request.shard),
         ..CallsPage::default()
     };
     match query(&filter) {

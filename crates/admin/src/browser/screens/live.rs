@@ -7,6 +7,7 @@ use store::audit::Query;
 use super::super::page_reply::{self, PageResult};
 use super::super::page_request::PageRequest;
 use super::super::page_stream::PageStream;
+use super::call;
 use super::call_rows;
 use super::paging::contains;
 use crate::insight::live::{LiveEvent, LiveEvents, LiveState};
@@ -44,7 +45,8 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let wanted = LiveFilter::of(request);
     let rows = call_rows::newest(&request.shard, Query { limit: LATEST, ..Query::default() }).await;
     let events = rows.into_iter().map(of_call).filter(|event| wanted.takes(event)).collect();
-    let data = LivePage { events, q: wanted.q, kind: wanted.kind };
+    let data =
+        LivePage { events, q: wanted.q, kind: wanted.kind, capture: call::capture_now(&request.shard) };
     page_reply::ok(page::live(&request.frame(), &data))
 }
 

@@ -52,6 +52,11 @@ fn caller(names: &KeyNames, id: &str) -> Caller {
     Caller::new(id, names.name_of(id).map(str::to_owned))
 }
 
+/// Returns the fault of a JSON text that a person typed.
+fn json_fault(error: &serde_json::Error) -> String {
+    if error.is_eof() { "it ends before it is complete".to_owned() } else { error.to_string() }
+}
+
 fn count(number: usize) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pages::model::{
-    Advice, CallRow, OverviewPage, ServerRow, Severity, TrafficPoint, TrafficTotals, UsageRow, Window,
+    Advice, CallRow, OverviewPage, RefusedRequestRow, ServerRow, Severity, TrafficPoint, TrafficTotals,
+    UsageRow, Window,
 };
 use pages::{page, route};
 use store::audit::{CallOutcome, Query};
@@ -14,20 +15,30 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::super::page_reply::{self, PageResult};
 use super::super::page_request::PageRequest;
 use super::super::page_stream::PageStream;
-use super::{call_rows, count, server_rows};
+use super::{call_rows, caller, count, server_rows};
 use crate::insight::consents::{self, ListedConsent};
 use crate::insight::health::{HealthFinding, REVIEW, health};
 use crate::insight::keys::key_names;
 use crate::insight::moment::PointInTime;
 use crate::insight::usage::CallCount;
+use gateway::admission::refused_requests::RefusedRow;
 use gateway::key_names::KeyNames;
 use gateway::process::Shard;
 
 /// The interval at which the current numbers are read again.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The number of failed calls that the page shows.
-const FAILURES: u32 = 8;
+/// The number of failed calls from which on a server with many failures is something to do.
+const FEW: u64 = 5;
+
+/// The number of rows with requests that were turned away.
+const REFUSED: usize = 10;
+
+/// The number of rows with failed calls that the page shows.
+const FAILURES: usize = 8;
+
+/// The number of failed calls of each outcome that are examined for these rows.
+const EXAMINED: u32 = 100;
 
 /// Shows the overview.
 pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
@@ -38,16 +49,19 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let day = server_rows::day(request).await;
     let mut servers = server_rows::all(shard, &day);
     servers.sort_by_key(|row| std::cmp::Reverse(rank(row)));
+    let mut advice = advice(shard).await;
+    advice.extend(of_failing(&servers, window, |server| usage.of_server(server)));
     let step = |step: &crate::insight::usage::UsageStep| {
         let CallCount { calls, errors, denied, p50_us, p95_us, .. } = step.count;
         TrafficPoint { at: step.at_ms, ok: calls - errors - denied, errors, denied, p50_us, p95_us }
     };
     let names = key_names(shard).await;
+    let (refused, refused_rows) = shard.gateway.process.refused.listed();
     let of_tool = |one| usage_row(&KeyNames::default(), one);
     let data = OverviewPage {
         window,
         started: PointInTime::at(shard.gateway.process.started).0,
-        advice: advice(shard).await,
+        advice,
         totals: totals(&usage.total),
         before: usage.before.as_ref().map(totals),
         counted_since: usage.counted_since,
@@ -56,6 +70,8 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
         top_tools: usage.busiest_tools(10).into_iter().map(of_tool).collect(),
         top_callers: usage.busiest_callers(10).into_iter().map(|one| usage_row(&names, one)).collect(),
         failures: failures(shard, period).await,
+        refused,
+        refused_rows: refused_rows.into_iter().take(REFUSED).map(|row| refused_row(&names, row)).collect(),
         ..at_present(shard)
     };
     page_reply::ok(page::overview(&request.frame(), &data))
@@ -63,9 +79,12 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
 
 /// Returns the overview with the current numbers only.
 fn at_present(shard: &Arc<Shard>) -> OverviewPage {
+    // The same questions as on the page of sessions: of parked calls, and in sessions.
+    let sessions = shard.session.state.sessions.all();
+    let asked: usize = sessions.iter().map(|session| session.asks.lock().len()).sum();
     let mut data = OverviewPage {
         sessions: count(shard.gateway.process.session.sessions.counted()),
-        questions: count(shard.gateway.process.parked.count()),
+        questions: count(shard.gateway.process.parked.count() + asked),
         ..OverviewPage::default()
     };
     for spec in &shard.gateway.snapshot.upstreams {
@@ -99,7 +118,8 @@ pub(in super::super) async fn events(request: &PageRequest) -> PageResult {
     Ok(response)
 }
 
-fn rank(row: &ServerRow) -> (u8, u64) {
+/// Returns the importance of a server: servers in trouble come first, then those whose calls fail.
+fn rank(row: &ServerRow) -> (u8, bool, u64) {
     use pages::model::ServerState as State;
     let state = match row.state {
         State::BackingOff | State::Unreachable => 3,
@@ -107,7 +127,12 @@ fn rank(row: &ServerRow) -> (u8, u64) {
         State::Starting | State::Listing | State::Leaving => 1,
         State::Ready | State::Resting | State::PerCaller | State::Disabled => 0,
     };
-    (state, row.errors)
+    (state, fails_mostly(row.calls, row.errors), row.errors)
+}
+
+/// Returns true if at least half of the calls failed, and more than a few.
+fn fails_mostly(calls: u64, errors: u64) -> bool {
+    errors >= FEW && errors.saturating_mul(2) >= calls
 }
 
 fn totals(count: &CallCount) -> TrafficTotals {
@@ -130,15 +155,29 @@ fn usage_row(names: &KeyNames, (name, count): (String, CallCount)) -> UsageRow {
     }
 }
 
+fn refused_row(names: &KeyNames, RefusedRow { request, count, at_ms }: RefusedRow) -> RefusedRequestRow {
+    RefusedRequestRow {
+        request: request.request.into(),
+        address: request.address.to_string().into(),
+        agent: request.agent.map(Into::into),
+        principal: request.principal.map(|id| caller(names, &id)),
+        status: request.status,
+        reason: request.reason.into(),
+        count,
+        at: at_ms,
+    }
+}
+
 async fn failures(shard: &Arc<Shard>, period: Duration) -> Vec<CallRow> {
     let since_ms = Some(PointInTime::before(period).0);
     let mut rows = Vec::new();
     for outcome in [CallOutcome::Error, CallOutcome::Denied, CallOutcome::Unknown] {
-        let query = Query { since_ms, outcome: Some(outcome), limit: FAILURES, ..Query::default() };
+        let query = Query { since_ms, outcome: Some(outcome), limit: EXAMINED, ..Query::default() };
         rows.extend(call_rows::newest(shard, query).await);
     }
     call_rows::sort(&mut rows);
-    rows.truncate(FAILURES as usize);
+    let mut rows = call_rows::grouped(rows);
+    rows.truncate(FAILURES);
     rows
 }
 
@@ -172,6 +211,29 @@ fn of_consents(all: &[ListedConsent]) -> Vec<Advice> {
         }
     };
     servers.into_iter().map(advice).collect()
+}
+
+/// Returns the servers that are in order themselves, but most of whose calls failed in the shown period.
+fn of_failing(servers: &[ServerRow], window: Window, calls_of: impl Fn(&str) -> CallCount) -> Vec<Advice> {
+    let failing = servers.iter().filter(|row| rank(row).0 == 0).filter_map(|row| {
+        let count = calls_of(row.id.raw());
+        let CallCount { calls, faults: errors, .. } = count;
+        fails_mostly(calls, errors).then(|| Advice {
+            severity: if errors == calls { Severity::Bad } else { Severity::Warning },
+            title: format!("{}: calls fail", row.id.raw()).into(),
+            text: format!(
+                "{errors} of {calls} calls failed in the last {}, although the server can be reached. The calls show why.",
+                window.in_words()
+            )
+            .into(),
+            href: route::with_query(
+                route::CALLS,
+                &[("since", window.name()), ("server", row.id.raw()), ("outcome", "error")],
+            ),
+            action: "Open the failed calls",
+        })
+    });
+    failing.collect()
 }
 
 fn of_finding(finding: &HealthFinding) -> Advice {
@@ -245,6 +307,30 @@ mod tests {
         );
         assert!(advice[0].text.raw().starts_with("Calls of ci-bot are"), "{}", advice[0].text.raw());
         assert!(advice[1].text.raw().starts_with("Calls of 2 callers are"));
+    }
+
+    #[test]
+    fn a_server_that_is_ready_but_fails_is_to_do() {
+        let row = |id: &str, state| ServerRow { id: id.into(), state, ..ServerRow::default() };
+        let (ready, down) = (pages::model::ServerState::Ready, pages::model::ServerState::Unreachable);
+        let servers = [row("bad", ready), row("good", ready), row("down", down), row("rare", ready)];
+        let count = |server: &str| {
+            let (calls, errors) = match server {
+                "bad" | "down" => (12, 12),
+                "rare" => (2, 2),
+                _ => (100, 7),
+            };
+            let mut count = CallCount::default();
+            (count.calls, count.errors, count.faults) = (calls, errors, errors);
+            count
+        };
+        let advice = of_failing(&servers, Window::Hour, count);
+        assert_eq!(advice.len(), 1);
+        assert_eq!((advice[0].title.raw(), advice[0].severity), ("bad: calls fail", Severity::Bad));
+        assert_eq!(advice[0].href, "/admin/calls?since=1h&server=bad&outcome=error");
+        assert!(advice[0].text.raw().starts_with("12 of 12 calls failed in the last hour"));
+        let failing = ServerRow { calls: 12, errors: 12, ..row("bad", ready) };
+        assert!(rank(&failing) > rank(&ServerRow { calls: 900, errors: 100, ..row("good", ready) }));
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! The playground: a form from a tool's schema, and the call with everything that happens during it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use pages::model::{
     OpenQuestion, PageFrame, PlaygroundPage, PlaygroundRun, PlaygroundTool, ProgressMark, RunState,
-    SchemaField,
+    SchemaField, ToolRow,
 };
 use pages::{Markup, page, route};
 use serde_json::{Value, json};
@@ -15,6 +16,7 @@ use super::super::page_stream::PageStream;
 use super::super::played_call::{PlayState, PlayedAnswer, PlayedCall, PlayedRequest};
 use super::paging::contains;
 use super::{access, messages, schema_form, texts, tool_rows};
+use crate::insight::access::{AskedCaller, reach};
 use crate::insight::moment::PointInTime;
 use crate::insight::profiles::whole_view;
 use crate::insight::usage::Usage;
@@ -56,7 +58,12 @@ async fn data(
     let row = tools.iter().find(|row| row.client_name.raw() == name).cloned();
     let schema = schema(shard, profile.raw(), &name).await;
     tools.retain(|row| contains(&[row.client_name.raw(), row.title.raw(), row.description.raw()], q.raw()));
+    let mut denied = Vec::new();
+    if !caller.is_empty() {
+        (tools, denied) = divided(shard, (profile.raw(), caller.raw()), tools).await;
+    }
     tools.truncate(MOST_TOOLS);
+    denied.truncate(MOST_TOOLS);
     let mut tool = None;
     if let Some(row) = row.filter(|_| !name.is_empty()) {
         let schema = schema.clone().unwrap_or_else(|| json!({}));
@@ -86,7 +93,20 @@ async fn data(
     }
     let callers = access::callers(request).await;
     let run = run.map(|run| shown(shard, &run));
-    Ok((PlaygroundPage { profiles, profile, callers, caller, q, tools, tool, run }, schema))
+    Ok((PlaygroundPage { profiles, profile, callers, caller, q, tools, denied, tool, run }, schema))
+}
+
+/// Divides the tools of a profile into those that a caller may use, and the others. If the caller is unknown, all tools are of the first
+/// part, and the chosen tool shows the fault.
+async fn divided(
+    shard: &Arc<Shard>,
+    (profile, caller): (&str, &str),
+    tools: Vec<ToolRow>,
+) -> (Vec<ToolRow>, Vec<ToolRow>) {
+    let asked = AskedCaller { id: Some(caller.to_owned()), ..AskedCaller::default() };
+    let Ok(reach) = reach(shard, profile, &asked).await else { return (tools, Vec::new()) };
+    let denied: HashSet<String> = reach.denied.into_iter().collect();
+    tools.into_iter().partition(|row| !denied.contains(row.client_name.raw()))
 }
 
 /// Returns the input schema of a tool as clients of a profile see it.
@@ -136,8 +156,16 @@ pub(in super::super) async fn run(request: &PageRequest) -> PageResult {
         let verdict = access::verdict(shard, (slug, tool, caller), Some(arguments.clone()), None).await;
         let verdict = verdict.map_err(|fault| Refusal::new(422, "INVALID_CALLER", fault))?;
         if !verdict.allowed {
-            let message = format!("The rules deny this call for {caller}: {}", verdict.reason.raw());
-            return Err(Refusal::new(403, "DENIED", message));
+            request.tell(gateway::admission::admin::sessions::FormNotice {
+                is_fault: true,
+                text: format!("The rules deny this call for {caller}: {}", verdict.reason.raw()),
+                advice: None,
+            });
+            let mut fields = schema_form::fields(&schema);
+            if let Some(fields) = &mut fields {
+                schema_form::fill(fields, &arguments);
+            }
+            return again(request, Entered { fields, arguments: Some(indented(&arguments)) }).await;
         }
     }
     let at = shard

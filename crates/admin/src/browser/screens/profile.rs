@@ -76,6 +76,7 @@ fn servers(shard: &Arc<Shard>, slug: &str, tools: &[ToolRow]) -> Result<Vec<Prof
             id: id.into(),
             active: member["isActive"] == Value::Bool(true),
             state: if member["isActive"] == Value::Bool(true) { row.state } else { ServerState::Disabled },
+            reason: row.reason,
             tools: super::count(own.len()),
             of: row.tools,
             tokens: own.iter().map(|tool| tool.tokens).sum(),

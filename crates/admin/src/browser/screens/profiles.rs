@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::tokens::tokens_of_text;
-use pages::model::{DefinedIn, ProfileRow, ProfilesPage};
+use pages::model::{DefinedIn, ForeignText, ProfileRow, ProfilesPage};
 use pages::{page, route};
 use serde_json::json;
 
@@ -30,6 +30,19 @@ async fn data(request: &PageRequest, fault: Option<String>) -> ProfilesPage {
     ProfilesPage { rows, servers: texts(server_rows::names(shard)), fault: super::text(fault) }
 }
 
+/// Returns the servers of a profile that cannot be used now.
+fn failing(shard: &Arc<Shard>, slug: &str) -> Vec<ForeignText> {
+    let Some(profile) = shard.gateway.snapshot.profiles.iter().find(|one| *one.slug == *slug) else {
+        return Vec::new();
+    };
+    let fails = |id: &engine::catalogue::UpstreamId| {
+        let server = shard.view.state.upstreams.get(*id).server.clone();
+        let word = server.health.report().word.name();
+        ["backing_off", "unreachable", "auth_required"].contains(&word).then(|| (&*server.spec.name).into())
+    };
+    profile.upstreams.iter().filter_map(fails).collect()
+}
+
 /// Returns the row of a profile, and the profile's view if it can be built. Returns `None` if there is no profile
 /// with this name.
 pub(super) async fn row(shard: &Arc<Shard>, slug: &str) -> Option<(ProfileRow, Option<Arc<WholeView>>)> {
@@ -49,6 +62,7 @@ pub(super) async fn row(shard: &Arc<Shard>, slug: &str) -> Option<(ProfileRow, O
         endpoint: format!("/mcp/{slug}").into(),
         mode: mode.name().into(),
         servers: count(standing.config().profiles.get(slug).map_or(0, |profile| profile.servers.len())),
+        failing: failing(shard, slug),
         listed: count(listed.tools),
         tokens: listed.tokens,
         instructions_tokens: instructions,

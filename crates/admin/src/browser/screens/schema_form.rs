@@ -147,7 +147,9 @@ fn value(kind: &FieldKind, all: &[&str]) -> Result<Option<Value>, String> {
         }
         FieldKind::Flag => first.parse::<bool>().ok().map(Value::from),
         FieldKind::Json => {
-            return serde_json::from_str(first).map(Some).map_err(|e| format!("this is not valid JSON: {e}"));
+            return serde_json::from_str(first)
+                .map(Some)
+                .map_err(|e| format!("this is not valid JSON: {}", super::json_fault(&e)));
         }
         // Browsers send line breaks as two characters.
         FieldKind::Text => Some(first.replace("\r\n", "\n").into()),

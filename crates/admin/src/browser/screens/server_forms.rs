@@ -141,7 +141,7 @@ async fn approve(request: &PageRequest) -> PageResult {
     };
     let made = definitions::approve(&request.shard, id, approval).await;
     let named = made.as_ref().map(|tools| definitions::named(tools)).unwrap_or_default();
-    request.note(Subject::Server(id), started, &made, &format!("approved: {named}"));
+    request.note(Subject::Server(id), started, &made, &format!("approved {named}"));
     let shown = ForeignText::from(named).label();
     Ok(done(request, made, &route::server(id), &format!("Approved: {shown}.")))
 }

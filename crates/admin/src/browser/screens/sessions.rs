@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use engine::session::QuestionText;
 use pages::model::{
-    CallNowRow, Caller, ConfirmPage, ForeignText, ParkedRow, QueueRow, SessionRow, SessionsPage, StreamRow,
+    CallNowRow, CallNowStage, Caller, ConfirmPage, ForeignText, ParkedRow, QueueRow, SessionRow,
+    SessionsPage, StreamRow,
 };
 use pages::{page, route};
 
@@ -13,7 +14,7 @@ use super::super::page_reply::{self, PageResult, done};
 use super::super::page_request::{PageRequest, Subject};
 use super::paging::{contains, part};
 use super::{caller, count, text};
-use crate::insight::in_progress;
+use crate::insight::in_progress::{self, ASKING, CallNow};
 use crate::insight::keys::key_names;
 use crate::insight::moment::PointInTime;
 use crate::insight::sessions::{self, ListedSession, SessionQuery};
@@ -81,26 +82,45 @@ fn streams(shard: &Shard, names: &KeyNames) -> Vec<StreamRow> {
 }
 
 fn calls(shard: &Shard, names: &KeyNames) -> Vec<CallNowRow> {
-    let all = in_progress::calls(shard, names).calls;
-    let all = all.into_iter().filter(|call| call.state != "asking");
+    let all = in_progress::calls(shard, names).calls.into_iter();
     all.map(|call| CallNowRow {
         target: call.tool.unwrap_or(call.method).into(),
         server: call.server.into(),
         principal: Caller::new(call.principal, call.principal_name),
         client: text(call.client),
         since: call.since.0,
-        waits: call.state == "waiting",
+        stage: match call.state {
+            "waiting" => CallNowStage::Waits,
+            ASKING => CallNowStage::Asks,
+            _ => CallNowStage::Runs,
+        },
     })
     .collect()
 }
 
+/// Returns the only call of a caller that waits for its client and fulfils a condition; `None` if there are several.
+fn only_asking<'c>(
+    calls: &'c [CallNow],
+    principal: &str,
+    is_it: impl Fn(&CallNow) -> bool,
+) -> Option<&'c CallNow> {
+    let mut those =
+        calls.iter().filter(|call| call.state == ASKING && call.principal == principal && is_it(call));
+    those.next().filter(|_| those.next().is_none())
+}
+
 fn parked(shard: &Shard, names: &KeyNames) -> Vec<ParkedRow> {
+    let calls = in_progress::calls(shard, names).calls;
     let all = shard.gateway.process.parked.listed();
     let mut rows: Vec<ParkedRow> = all
         .into_iter()
         .map(|call| ParkedRow {
             questions: call.questions.iter().map(question).collect(),
-            client: None,
+            client: only_asking(&calls, &call.principal, |one| {
+                one.server == *call.server && one.tool.as_deref() == call.tool.as_deref()
+            })
+            .and_then(|one| one.client.as_deref())
+            .map(Into::into),
             principal: caller(names, &call.principal),
             call: Some((call.tool.as_deref().unwrap_or("–").into(), (&*call.server).into())),
             since: PointInTime::at(call.since).0,
@@ -109,11 +129,16 @@ fn parked(shard: &Shard, names: &KeyNames) -> Vec<ParkedRow> {
         .collect();
     for session in shard.session.state.sessions.all() {
         let asked = session.asks.lock().listed();
+        let label = session.identity.client_label.as_deref();
+        let call = only_asking(&calls, session.identity.id(), |one| one.client.as_deref() == label);
+        let call = call
+            .filter(|_| !asked.is_empty())
+            .map(|one| (one.tool.as_deref().unwrap_or(&one.method).into(), one.server.as_str().into()));
         rows.extend(asked.into_iter().map(|(at, end, text)| ParkedRow {
             questions: vec![question(&text)],
             client: session.identity.client_label.as_deref().map(Into::into),
             principal: caller(names, session.identity.id()),
-            call: None,
+            call: call.clone(),
             since: PointInTime::at(at).0,
             until: Some(PointInTime::at(end).0),
         }));
@@ -130,13 +155,20 @@ fn queues(shard: &Arc<Shard>) -> Vec<QueueRow> {
     let one = |spec: &engine::snapshot::UpstreamSpec| {
         let server = shard.view.state.upstreams.get(spec.id).server.clone();
         let ((running, waiting), health) = (server.concurrency.counts(), server.health.report());
-        let reason = Some(health.cause.detail).filter(|_| health.word.is_trouble() && waiting > 0);
         let limit = Some(server.concurrency.most()).filter(|most| *most < u64::MAX);
+        let is_full = limit.is_some_and(|most| running >= most);
+        let reason = match Some(health.cause.detail).filter(|_| health.word.is_trouble()) {
+            Some(trouble) => Some(trouble),
+            None => is_full.then(|| format!("all {running} places are in use (concurrentCalls)")),
+        };
+        let reason = reason.filter(|_| waiting > 0);
+        let (all, own) = server.concurrency.queue_limits();
         (running + waiting > 0).then(|| QueueRow {
             server: (&*spec.name).into(),
             running,
             limit,
             waiting,
+            queue: limit.is_some().then(|| (count(all), count(own))),
             reason: text(reason),
         })
     };

@@ -221,6 +221,8 @@ struct AuditLine<'a> {
     cached: bool,
     address: Option<&'a str>,
     client: Option<&'a str>,
+    reason: Option<&'a str>,
+    reason_text: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     arguments: Option<Arguments<'a>>,
 }
@@ -258,6 +260,8 @@ fn json(one: &Recorded, names: &KeyNames) -> String {
         cached: entry.cached,
         address: entry.address.as_deref(),
         client: entry.client.as_deref(),
+        reason: entry.reason.as_ref().map(|reason| reason.kind.as_str()),
+        reason_text: entry.reason.as_ref().map(|reason| &*reason.text).filter(|text| !text.is_empty()),
         arguments: entry
             .arguments
             .as_deref()
@@ -283,10 +287,12 @@ fn row(entry: &AuditEntry, names: &KeyNames, console: &Console) -> String {
     let client = [&entry.address, &entry.client].into_iter().flatten();
     let client: Vec<String> = client.map(|text| one_line(text)).collect();
     let client = if client.is_empty() { String::new() } else { format!("  [{}]", client.join(", ")) };
+    let reason =
+        entry.reason.as_ref().map(|reason| format!("  {}", one_line(&reason.in_words()))).unwrap_or_default();
     let outcome = entry.outcome.to_string();
     let name = one_line(entry.tool.as_deref().unwrap_or(&entry.method));
     let text = format!(
-        "{}  {outcome:7}  {:>7}  {:20}  {:12}  {name}{code}{tries}{waited}{cached}{client}{arguments}",
+        "{}  {outcome:7}  {:>7}  {:20}  {:12}  {name}{code}{tries}{waited}{cached}{client}{reason}{arguments}",
         rfc3339(entry.at_ms),
         brief(entry.duration_us),
         one_line(&names.shown(&entry.principal)),

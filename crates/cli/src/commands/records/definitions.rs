@@ -272,6 +272,7 @@ fn entry(server: &str, tools: &[String]) -> AuditEntry {
         tries: 0,
         waited_us: 0,
         cached: false,
+        reason: None,
         arguments: None,
         address: None,
         client: None,

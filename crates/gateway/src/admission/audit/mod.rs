@@ -3,6 +3,7 @@
 //!
 //! | file | is for |
 //! |---|---|
+//! | `reason_text` | error texts, short and without secrets |
 //! | `sink` | the producer side: accepts entries from calls without ever waiting |
 //! | `shared_calls` | entries for the other gateways of a cluster |
 //! | `watch` | readers that watch entries arrive |
@@ -10,6 +11,7 @@
 //!
 //! This module must not know what a call is or who may call: an [`AuditEntry`] contains everything.
 
+mod reason_text;
 mod shared_calls;
 mod sink;
 #[cfg(test)]
@@ -25,7 +27,7 @@ use store::audit::Log;
 
 pub use shared_calls::{CallBatch, SharedCall};
 pub(crate) use sink::AuditSink;
-pub use store::audit::{AuditEntry, CallOutcome};
+pub use store::audit::{AuditEntry, CallOutcome, ReasonKind, RecordedReason};
 pub use watch::{WatchedCalls, WatchedCounts, WatchedShare};
 
 /// The default size limit of the record, in bytes: enough for several million calls.

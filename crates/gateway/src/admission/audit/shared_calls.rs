@@ -12,7 +12,7 @@ use std::time::Duration;
 use cluster::Cluster;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use store::audit::AuditEntry;
+use store::audit::{AuditEntry, RecordedReason};
 use tokio::sync::Notify;
 use transport::net::Stop;
 
@@ -89,6 +89,10 @@ pub struct SharedCall {
     address: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     client: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason_text: Option<String>,
 }
 
 impl SharedCall {
@@ -111,6 +115,8 @@ impl SharedCall {
             cached: entry.cached,
             address: text(&entry.address),
             client: text(&entry.client),
+            reason: entry.reason.as_ref().map(|reason| reason.kind.as_str().to_owned()),
+            reason_text: entry.reason.as_ref().map(|reason| reason.text.to_string()),
         }
     }
 
@@ -134,12 +140,16 @@ impl SharedCall {
             arguments: None,
             address: self.address.map(Into::into),
             client: self.client.map(Into::into),
+            // A newer version may know other kinds.
+            reason: self.reason.and_then(|kind| kind.parse().ok()).map(|kind| {
+                Box::new(RecordedReason { kind, text: self.reason_text.unwrap_or_default().into() })
+            }),
         })
     }
 
     /// The approximate size of the call in the journal.
     fn size(&self) -> usize {
-        let texts = [&self.server, &self.tool, &self.address, &self.client];
+        let texts = [&self.server, &self.tool, &self.address, &self.client, &self.reason_text];
         let optional: usize = texts.into_iter().flatten().map(String::len).sum();
         200 + self.principal.len() + self.profile.len() + self.method.len() + optional
     }
@@ -234,6 +244,8 @@ impl SharedCalls {
 
 #[cfg(test)]
 mod tests {
+    use store::audit::ReasonKind;
+
     use super::super::tests::entry;
     use super::*;
 
@@ -247,7 +259,12 @@ mod tests {
 
     #[test]
     fn calls_are_sent_in_their_order_and_without_arguments() {
-        let secret = AuditEntry { arguments: Some("{\"secret\":1}".to_owned()), ..entry(7) };
+        let reason = RecordedReason { kind: ReasonKind::Timeout, text: "late".into() };
+        let secret = AuditEntry {
+            arguments: Some("{\"secret\":1}".to_owned()),
+            reason: Some(Box::new(reason)),
+            ..entry(7)
+        };
         let calls = waiting(0);
         calls.take(std::slice::from_ref(&secret), Duration::from_secs(7));
         let (batch, keep) = calls.batch("gw", "00aa").unwrap();

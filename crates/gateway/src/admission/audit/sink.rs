@@ -8,6 +8,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use cluster::Cluster;
+use config::Audit;
+use engine::redaction::Redaction;
 use parking_lot::{Condvar, Mutex};
 use store::audit::{AuditEntry, Log};
 
@@ -15,6 +17,7 @@ use tokio::sync::broadcast::Receiver;
 use transport::net::Stop;
 
 use super::AuditOptions;
+use super::reason_text::reason_text;
 use super::shared_calls::SharedCalls;
 use super::watch::{WatchedCalls, WatchedCounts, WatchedShare, Watchers};
 use super::writer::{NextRecord, OpenRecord, Writer};
@@ -44,6 +47,8 @@ struct Handle {
     watchers: Watchers,
     /// The export to a collector, if there is one.
     export: OnceLock<Arc<CallLog>>,
+    /// The names whose values are removed from error texts. Only calls that fail read this.
+    redaction: Mutex<Arc<Redaction>>,
 }
 
 /// Entries are not accepted.
@@ -123,6 +128,7 @@ impl AuditSink {
             accepts: AtomicU8::new(accepts),
             watchers: Watchers::default(),
             export: OnceLock::new(),
+            redaction: Mutex::new(Arc::new(Redaction::new(&default_names()))),
         }))
     }
 
@@ -144,6 +150,9 @@ impl AuditSink {
             Some((_, options)) if options.arguments => ENTRIES | ARGUMENTS,
             Some(_) => ENTRIES,
         };
+        if let Some((_, options)) = &to {
+            *self.0.redaction.lock() = Arc::new(Redaction::new(&options.redact));
+        }
         let record = to.map(|(log, options)| Box::new(OpenRecord::new(log, options)));
         let mut queue = self.0.shared.queue.lock();
         if queue.writer != WriterPhase::Unstarted {
@@ -229,6 +238,12 @@ impl AuditSink {
         }
         let is_long = text.len() > MAX_ARGUMENTS;
         Some(if is_long { remark(text.len()) } else { String::from_utf8_lossy(text).into_owned() })
+    }
+
+    /// Returns the beginning of an error text for an entry, without the values that are to be redacted.
+    pub(crate) fn reason_text(&self, text: &str) -> Box<str> {
+        let redaction = self.0.redaction.lock().clone();
+        reason_text(text, &redaction)
     }
 
     /// Sends the written entries to the other gateways of a cluster, until the gateway stops.
@@ -318,6 +333,10 @@ impl Drop for Handle {
         self.shared.queue.lock().closing = true;
         self.shared.work.notify_one();
     }
+}
+
+fn default_names() -> Vec<String> {
+    Audit::REDACT.iter().map(|name| (*name).to_owned()).collect()
 }
 
 /// Returns the placeholder for arguments that are not kept; the placeholder is valid JSON.

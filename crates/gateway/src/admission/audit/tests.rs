@@ -84,6 +84,7 @@ pub(super) fn entry(number: usize) -> AuditEntry {
         tries: 1,
         waited_us: 0,
         cached: false,
+        reason: None,
         arguments: None,
         address: None,
         client: None,

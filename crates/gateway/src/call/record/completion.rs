@@ -14,6 +14,7 @@ use crate::telemetry::trace::TracedEnd;
 impl Drop for Record {
     fn drop(&mut self) {
         self.end_wait();
+        let reason = self.reason_at_end();
         let (now, parked) = (Instant::now(), self.parked_since);
         // If the client has not come back, the call ended for everybody when it began to wait.
         let ended = parked.unwrap_or(now);
@@ -51,6 +52,7 @@ impl Drop for Record {
                 tries: facts.tries,
                 waited_us: micros(facts.waited),
                 cached: facts.cached,
+                reason,
                 duration_us: micros(now.saturating_duration_since(self.started)),
                 ..entry
             };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use engine::meters::OperationOutcome;
 
-use crate::admission::audit::CallOutcome;
+use crate::admission::audit::{CallOutcome, ReasonKind, RecordedReason};
 
 /// The facts about a request that are known only at its end. If nobody completes the record, the outcome is an error.
 pub(super) struct RecordedFacts {
@@ -18,6 +18,10 @@ pub(super) struct RecordedFacts {
     pub(super) tries: u32,
     pub(super) waited: Duration,
     pub(super) cached: bool,
+    /// The cause of the failure that the call has noted, for faults of a server.
+    pub(super) cause: Option<ReasonKind>,
+    /// The reason for the entry; `None` while there is no failure.
+    pub(super) reason: Option<Box<RecordedReason>>,
 }
 
 impl RecordedFacts {

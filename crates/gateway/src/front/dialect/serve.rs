@@ -17,6 +17,7 @@ use super::front::Front;
 use super::outcome::{RecordedOutcome, forward};
 use super::target::{TargetLookup, named};
 use super::telemetry::LoggedRequest;
+use crate::admission::audit::ReasonKind;
 use crate::admission::rates::rate;
 use crate::admission::{Identity, client_label};
 use crate::call::record::Record;
@@ -186,7 +187,7 @@ impl DialectExchange<'_> {
             };
             if let Some(mut record) = record {
                 record.answered_with(&reply.body);
-                record.denied(None);
+                record.denied(None, ReasonKind::RateLimit, "");
             }
             return MessageOutcome::Reply(reply, false);
         }
@@ -379,7 +380,7 @@ impl DialectExchange<'_> {
                 TargetLookup::Away(server) => record.went_to(&server),
                 TargetLookup::Hidden(server) => {
                     record.withheld(&server);
-                    record.denied(None);
+                    record.denied(None, ReasonKind::Rule, "");
                 }
                 TargetLookup::Nowhere => record.unknown(),
             }

@@ -15,6 +15,7 @@ use transport::net::{Body, fields};
 
 use super::answer;
 use super::entry::AdmittedRequest;
+use crate::admission::audit::ReasonKind;
 use crate::admission::rates::seconds;
 use crate::call::record::Record;
 use crate::process::Shard;
@@ -73,7 +74,7 @@ pub(super) async fn count_all(
     };
     for frame in &requests {
         if let Some(mut record) = Record::begin(&shard.call, &entry.identity, entry.profile, frame) {
-            record.denied(Some(code::REFUSED));
+            record.denied(Some(code::REFUSED), ReasonKind::RateLimit, &text_of(&verdict));
         }
     }
     let only = matches!(posted, Some(Message::Single(_))).then(|| requests[0]);
@@ -83,23 +84,27 @@ pub(super) async fn count_all(
 /// Returns the response to a rate-limited request, in the form of the standard protocol.
 pub(super) fn refused(verdict: &Verdict, message: Option<&Frame>) -> Response<Body> {
     let wait = seconds(verdict.retry_after).max(1);
+    let fault = Fault::client(code::REFUSED, text_of(verdict)).about(Condition::RateLimited, "");
+    let mut response = answer::message(429, fault.response(message.and_then(Frame::id)));
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(wait));
+    set_rate_headers(response.headers_mut(), verdict);
+    response
+}
+
+fn text_of(verdict: &Verdict) -> String {
+    let wait = seconds(verdict.retry_after).max(1);
     let help = if verdict.retry_after.is_zero() {
         "send fewer".to_owned()
     } else {
         format!("try again in {wait} s")
     };
-    let text = if verdict.is_unknown {
+    if verdict.is_unknown {
         format!(
             "the number of requests cannot be checked, because the cluster's store is unavailable; {help}"
         )
     } else {
         format!("too many requests: at most {} are accepted at once; {help}", verdict.limit)
-    };
-    let fault = Fault::client(code::REFUSED, text).about(Condition::RateLimited, "");
-    let mut response = answer::message(429, fault.response(message.and_then(Frame::id)));
-    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(wait));
-    set_rate_headers(response.headers_mut(), verdict);
-    response
+    }
 }
 
 /// Sets the headers that state the remaining quota.

@@ -86,12 +86,12 @@ impl Arrival<'_> {
         }
         let origin = match guard::check(&self.shard.gateway.hosts, &request) {
             Ok(origin) => origin,
-            Err(refusal) => return *refusal,
+            Err(refusal) => return seen::refused(&self.shard, (&request, peer), None, *refusal),
         };
         let seen = seen::request(&self.shard, &request, peer);
         let shard = self.shard.clone();
         let mut response = self.route(request, peer).await;
-        seen::answered(&shard, seen, response.status().as_u16());
+        seen::answered(&shard, seen, &response);
         if let Some(origin) = origin {
             guard::allow_origin(response.headers_mut(), origin);
         }
@@ -131,7 +131,7 @@ impl Arrival<'_> {
             }
             return match path.strip_prefix("/mcp/").or_else(|| second_path(path)).map(str::to_owned) {
                 Some(slug) => Box::pin(self.at_no_profile(slug, request, peer)).await,
-                None => self.other(path),
+                None => self.elsewhere((&request, peer), None),
             };
         }
         if let Some(refusal) = guard::refuse_foreign_page(request.headers()) {
@@ -143,7 +143,10 @@ impl Arrival<'_> {
             place.map_or(DEFAULT_PROFILE, |place| &*shard.gateway.snapshot.profiles[place.profile].slug);
         let identity = match identify(shard, &request, peer, asks, profile).await {
             Ok(identity) => identity,
-            Err(refused) => return denied::refuse_entry(place.and_then(|p| p.dialect.as_deref()), &refused),
+            Err(refused) => {
+                let response = denied::refuse_entry(place.and_then(|p| p.dialect.as_deref()), &refused);
+                return seen::refused(shard, (&request, peer), None, response);
+            }
         };
         let Some(place) = place else {
             if bare == sse::STREAM {
@@ -155,7 +158,8 @@ impl Arrival<'_> {
         };
         let entry = self.entry(place.profile, identity, &request, peer);
         if let Some(refused) = denied::elsewhere(shard, &entry, path) {
-            return denied::refuse_entry(place.dialect.as_deref(), &refused);
+            let response = denied::refuse_entry(place.dialect.as_deref(), &refused);
+            return seen::refused(shard, (&request, peer), Some(&entry.identity.principal.id), response);
         }
         self.serve(place, entry, request).await
     }
@@ -172,18 +176,22 @@ impl Arrival<'_> {
             return row.map_or_else(guard::preflight, |row| dialect::preflight(row, request.headers()));
         }
         let entered = identify(shard, &request, peer, true, &slug).await;
+        let who = entered.as_ref().ok().map(|identity| identity.principal.id.clone());
         let entered = entered.and_then(|identity| {
             let place = (slug.as_str(), request.uri().path());
             denied::not_for(shard, &identity.principal, place).map_or(Ok(identity), Err)
         });
         match (entered, row) {
-            (Err(refused), row) => denied::refuse_entry(row.map(|row| &**row), &refused),
+            (Err(refused), row) => {
+                let response = denied::refuse_entry(row.map(|row| &**row), &refused);
+                seen::refused(shard, (&request, peer), who.as_ref(), response)
+            }
             (Ok(identity), Some(row)) => dialect::stranger(shard, row, &identity, slug, request).await,
             (Ok(identity), None) => {
                 let rates = &shard.gateway.rates;
                 match rates.check(&identity, request.headers(), NO_PROFILE, None).await {
                     Some(verdict) if !verdict.allowed => limited::refused(&verdict, None),
-                    _ => self.other(request.uri().path()),
+                    _ => self.elsewhere((&request, peer), who.as_ref()),
                 }
             }
         }
@@ -229,6 +237,15 @@ impl Arrival<'_> {
             Method::DELETE => get::delete(shard, &entry, &request).await,
             Method::OPTIONS => guard::preflight(),
             _ => answer::not_allowed(),
+        }
+    }
+
+    /// Answers a request to a path that is not an MCP endpoint, and keeps it if nothing is served there.
+    fn elsewhere(&self, arrived: (&Arrived, SocketAddr), who: Option<&Arc<str>>) -> Response<Body> {
+        let response = self.other(arrived.0.uri().path());
+        match response.status() {
+            StatusCode::NOT_FOUND => seen::refused(&self.shard, arrived, who, response),
+            _ => response,
         }
     }
 

@@ -124,6 +124,8 @@ fn attributes(entry: &AuditEntry) -> impl Iterator<Item = (&'static str, Attribu
         text("dragoman.upstream", entry.upstream.as_deref()),
         text("dragoman.client", entry.client.as_deref()),
         text("client.address", entry.address.as_deref()),
+        text("dragoman.reason", entry.reason.as_ref().map(|reason| reason.kind.as_str())),
+        text("dragoman.reason.text", entry.reason.as_ref().map(|reason| &*reason.text)),
     ];
     let mut numbers = vec![number("dragoman.duration_us", entry.duration_us)];
     numbers.extend(entry.code.map(|code| ("dragoman.code", AttributeValue::Number(code))));

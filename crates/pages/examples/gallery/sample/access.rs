@@ -2,9 +2,9 @@
 
 use super::{NOW, Sample, ago};
 use dragoman_pages::model::{
-    AccessForm, AccessPage, AccessRuleRow, AccessStep, AccessVerdict, CapRow, ConsentRow, ConsentStanding,
-    CopiedEventsRow, KeyForm, KeyRow, KeyStanding, KeysPage, LimitsPage, LoginsPage, NewKey, RateRow,
-    ReplicaRow, ReplicasPage, RuleEffect, SignInRow, StoreRow, StoreStanding,
+    AccessForm, AccessPage, AccessReach, AccessRuleRow, AccessStep, AccessVerdict, CapRow, ConsentRow,
+    ConsentStanding, CopiedEventsRow, KeyForm, KeyRow, KeyStanding, KeysPage, LimitsPage, LoginsPage, NewKey,
+    RateRow, ReplicaRow, ReplicasPage, RuleEffect, SignInRow, StoreRow, StoreStanding,
 };
 
 /// The keys.
@@ -75,6 +75,12 @@ pub(crate) fn verdict(s: &Sample) -> AccessVerdict {
 /// The access check.
 pub(crate) fn access(s: &Sample) -> AccessPage {
     AccessPage {
+        reach: (s.rows == 1).then(|| AccessReach {
+            allowed: s
+                .few(3, |number| s.t(["blog__read", "files__read_file", "github__search_code"][number])),
+            denied: s.few(1, |_| s.t("blog__wp_delete_post")),
+            refusal: None,
+        }),
         form: AccessForm {
             caller: s.t("user:bob"),
             address: s.t(""),
@@ -85,7 +91,7 @@ pub(crate) fn access(s: &Sample) -> AccessPage {
         callers: s.list(&["anyone", "user:ann", "user:bob", "key:dgm_BgTMSuBe"]),
         profiles: s.list(&["default", "office"]),
         tools: s.rows(|number| s.numbered("blog__wp_delete_post", number)),
-        verdict: (s.rows > 0).then(|| verdict(s)),
+        verdict: (s.rows > 1).then(|| verdict(s)),
         rules: s.rows(|number| AccessRuleRow {
             number: number as u64 + 1,
             allows: number % 3 == 2,

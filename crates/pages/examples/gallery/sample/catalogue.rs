@@ -61,6 +61,7 @@ pub(crate) fn server_row(s: &Sample, number: usize) -> ServerRow {
     let (name, state, reason, advice, transport, tools) = SERVERS[number % SERVERS.len()];
     let calls = if tools == 0 { 0 } else { 18_400 / (number as u64 + 1) };
     ServerRow {
+        refused: 4 * (number as u64 % 3),
         id: s.numbered(name, number / SERVERS.len()),
         description: s.t(if name == "blog" { "The company's blog on WordPress" } else { "" }),
         state,
@@ -265,6 +266,7 @@ fn profile_row(s: &Sample, number: usize) -> ProfileRow {
     let (slug, mode) = [("default", "direct"), ("office", "hybrid"), ("research", "search")][number % 3];
     let slug = s.numbered(slug, number / 3);
     ProfileRow {
+        failing: s.few(1, |_| s.t("postgres")),
         title: s.t(if number % 3 == 1 { "Office" } else { "" }),
         endpoint: s.t(&format!("/mcp/{}", slug.raw())),
         slug,
@@ -301,6 +303,7 @@ pub(crate) fn profile(s: &Sample) -> ProfilePage {
         servers: s.few(50, |number| {
             let row = server_row(s, number + 3);
             ProfileServer {
+                reason: (number % 5 == 2).then(|| s.t("the process exited 3 times in 10 s")),
                 id: row.id,
                 active: number % 4 != 3,
                 state: row.state,

@@ -6,6 +6,7 @@ mod catalogue;
 mod connect;
 mod playground;
 mod server;
+mod sessions;
 mod system;
 mod traffic;
 
@@ -143,7 +144,7 @@ pub(crate) fn all(s: &Sample) -> Vec<(&'static str, String)> {
         ("call-operator", page::call(&frame, &traffic::operators_call(s))),
         ("call-plain", page::call(&frame, &traffic::plain_call(s))),
         ("live", page::live(&frame, &traffic::live(s))),
-        ("sessions", page::sessions(&frame, &traffic::sessions(s))),
+        ("sessions", page::sessions(&frame, &sessions::sessions(s))),
         ("keys", page::keys(&frame, &access::keys(s))),
         ("keys-made", page::keys(&frame, &access::keys_made(s))),
         ("access", page::access(&frame, &access::access(s))),

@@ -57,6 +57,7 @@ fn fields(s: &Sample) -> Vec<SchemaField> {
 /// A chosen tool.
 pub(crate) fn chosen(s: &Sample) -> PlaygroundPage {
     PlaygroundPage {
+        denied: s.few(3, |number| tool_row(s, number)),
         profiles: s.list(&["default", "office"]),
         profile: s.t("office"),
         callers: s.list(&["user:bob", "key:dgm_BgTMSuBe", "anyone"]),

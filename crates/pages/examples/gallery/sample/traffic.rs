@@ -3,10 +3,9 @@
 use super::{NOW, Sample, ago};
 use crate::sample::catalogue::server_row;
 use dragoman_pages::model::{
-    Advice, CallNowRow, CallPage, CallRow, CallsFilter, CallsPage, CaptureState, ExchangeStep, LiveEvent,
-    LiveEventKind, LivePage, MessageLane, Outcome, OverviewPage, ParkedRow, QueueRow, RecordState,
-    SessionRow, SessionsPage, Severity, StreamRow, TrafficPoint, TrafficTotals, UsageRow, Window,
-    WireMessage,
+    Advice, CallPage, CallRow, CallsFilter, CallsPage, CaptureState, ExchangeStep, LiveEvent, LiveEventKind,
+    LivePage, MessageLane, Outcome, OverviewPage, RecordState, RefusedRequestRow, Severity, TrafficPoint,
+    TrafficTotals, UsageRow, Window, WireMessage,
 };
 use dragoman_pages::route;
 
@@ -45,6 +44,7 @@ pub(crate) fn call_row(s: &Sample, number: usize) -> CallRow {
     let duration_us = [184_200, 80, 2_340, 1_520_000, 95, 412_000][number % 6];
     let number = number as u64;
     CallRow {
+        times: (number % 4 == 1).then_some(8),
         gateway: None,
         captured: number % 5 == 1,
         id: 184_233 - number.min(180_000),
@@ -66,12 +66,15 @@ pub(crate) fn call_row(s: &Sample, number: usize) -> CallRow {
         address: Some(s.t("203.0.113.9")),
         client: Some(s.t("cursor 1.7.4")),
         reason: reason.map(|reason| s.t(reason)),
+        today: (number % 6 == 4)
+            .then(|| s.t("today's rules would deny the call: rule 1 of `access` denies it")),
     }
 }
 
 /// The record of calls.
 pub(crate) fn calls(s: &Sample) -> CallsPage {
     CallsPage {
+        capture: if s.rows > 0 { CaptureState::Until(NOW + 300_000) } else { CaptureState::Off },
         is_shared: true,
         missing: 0,
         filter: CallsFilter { since: s.t("24h"), ..CallsFilter::default() },
@@ -153,15 +156,15 @@ pub(crate) fn messages(s: &Sample) -> Vec<WireMessage> {
 
 /// A failed call whose messages were captured.
 pub(crate) fn call(s: &Sample) -> CallPage {
-    let step = |after_us, text: &str| ExchangeStep { after_us, text: s.t(text) };
+    let step = |after_us, text: &str| ExchangeStep { after_us: Some(after_us), text: s.t(text) };
     CallPage {
         row: call_row(s, 3),
+        tool: Some((s.t("postgres"), s.t("run_query"))),
         arguments: (s.rows > 0)
             .then(|| s.t("{\n  \"sql\": \"select 1\",\n  \"password\": \"[redacted]\"\n}")),
         records_arguments: true,
         client_era: Some(s.t("2026-07-28")),
         server_era: Some(s.t("2025-11-25")),
-        rule: None,
         access: false,
         steps: if s.rows == 0 {
             Vec::new()
@@ -185,7 +188,6 @@ pub(crate) fn call(s: &Sample) -> CallPage {
 pub(crate) fn plain_call(s: &Sample) -> CallPage {
     CallPage {
         row: call_row(s, 1),
-        rule: Some(s.t("rule 1: deny *delete*, unless user ann")),
         access: true,
         capture: if s.rows > 0 { CaptureState::Until(NOW + 300_000) } else { CaptureState::Off },
         ..CallPage::default()
@@ -219,6 +221,7 @@ pub(crate) fn live(s: &Sample) -> LivePage {
         (LiveEventKind::Change, Severity::Note, "user:ann", "server linear", "restarted"),
     ];
     LivePage {
+        capture: CaptureState::Until(NOW + 300_000),
         events: s.rows(|number| {
             let (kind, severity, who, what, text) = kinds[number % kinds.len()];
             LiveEvent {
@@ -253,6 +256,8 @@ pub(crate) fn overview(s: &Sample) -> OverviewPage {
         }
     };
     OverviewPage {
+        refused: 12 * s.rows as u64,
+        refused_rows: s.few(4, |number| refused_row(s, number)),
         window: Window::Hour,
         started: ago(19 * 3_600),
         advice: if busy { advice(s) } else { Vec::new() },
@@ -290,6 +295,19 @@ pub(crate) fn overview(s: &Sample) -> OverviewPage {
         waiting: s.rows as u64 / 12,
         questions: u64::from(s.rows > 0),
         sessions: s.rows as u64,
+    }
+}
+
+fn refused_row(s: &Sample, number: usize) -> RefusedRequestRow {
+    RefusedRequestRow {
+        request: s.t("POST /mcp/office"),
+        address: s.t("203.0.113.9"),
+        agent: (number != 1).then(|| s.t("node")),
+        principal: (number == 2).then(|| s.caller("user:bob")),
+        status: [401, 403, 404, 401][number % 4],
+        reason: s.t("authentication is required: send the Authorization header"),
+        count: 3 + number as u64,
+        at: ago(30 * number as u64),
     }
 }
 
@@ -331,65 +349,4 @@ fn advice(s: &Sample) -> Vec<Advice> {
             "See the cost",
         ),
     ]
-}
-
-/// Sessions and streams.
-pub(crate) fn sessions(s: &Sample) -> SessionsPage {
-    let clients = ["claude-code 2.1.0", "cursor 1.7.4", "vscode 1.108", "inspector 0.18"];
-    SessionsPage {
-        q: s.t(""),
-        sessions: s.rows(|number| SessionRow {
-            id: format!("s{number}"),
-            principal: s.caller(if number % 2 == 0 { "user:ann" } else { "key:dgm_BgTMSuBe" }),
-            client: s.t(clients[number % clients.len()]),
-            era: s.t(if number % 3 == 0 { "2025-11-25" } else { "2025-06-18" }),
-            transport: s.t("http"),
-            profile: s.t("office"),
-            address: Some(s.t("10.1.4.22")),
-            opened: ago(400 * (number as u64 + 1)),
-            used: ago(7 * number as u64),
-            streams: number as u64 % 2,
-            calls: u64::from(number == 1),
-            questions: u64::from(number == 2),
-            capabilities: if number.is_multiple_of(2) {
-                s.list(&["elicitation", "sampling"])
-            } else {
-                Vec::new()
-            },
-        }),
-        paging: s.paging(),
-        streams: s.few(30, |number| StreamRow {
-            principal: s.caller("user:ann"),
-            client: s.t(clients[number % 4]),
-            purpose: s.t("subscriptions/listen"),
-            opened: ago(600),
-        }),
-        calls: s.few(3, |number| CallNowRow {
-            target: s.t(if number == 0 { "blog__wp_list_posts" } else { "render__poster" }),
-            server: s.t(if number == 0 { "blog" } else { "render" }),
-            principal: s.caller("key:dgm_BgTMSuBe"),
-            client: Some(s.t(clients[number % 4])),
-            since: ago(9 - number as u64 % 9),
-            waits: number % 3 == 2,
-        }),
-        parked: s.few(2, |number| ParkedRow {
-            questions: vec![(
-                s.t("elicitation/create"),
-                s.t("Publish the post “Spring sale” now, or keep it as a draft?"),
-            )],
-            client: (number > 0).then(|| s.t("cursor 1.7.4")),
-            principal: s.caller("user:ann"),
-            call: (number == 0).then(|| (s.t("blog__wp_update_post"), s.t("blog"))),
-            since: ago(40),
-            until: (number == 0).then_some(NOW + 560_000),
-        }),
-        queues: s.few(4, |number| QueueRow {
-            server: s.t(["blog", "postgres", "files", "github"][number]),
-            running: 4 - number as u64,
-            limit: (number == 0).then_some(4),
-            waiting: [2, 3, 0, 0][number],
-            reason: (number == 1).then(|| s.t("the server is backing off; next attempt in 12 s")),
-        }),
-        limit: 10_000,
-    }
 }
