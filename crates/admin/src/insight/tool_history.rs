@@ -1,4 +1,4 @@
-//! When a server's tools appeared, changed and vanished. This module must not know HTTP.
+//! The times at which a server's tools appeared, changed and vanished. This module must not know HTTP.
 
 use gateway::changes::Refusal;
 use gateway::definitions::tool_events;

@@ -17,7 +17,7 @@ const STREAM: &str = "/sse";
 /// The default header of an API key, and the prefix of its value.
 const KEY_HEADER: (&str, &str) = ("Authorization", "Bearer");
 
-type Object = Map<String, Value>;
+pub(super) type Object = Map<String, Value>;
 
 /// A server before it is changed.
 pub(super) struct PreviousServer<'b> {

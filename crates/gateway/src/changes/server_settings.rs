@@ -1,12 +1,10 @@
 //! The settings of a server beside its link, such as `timeout` and `concurrentCalls`, in the API and among the changes. This module must
 //! not know any of these settings: the configuration checks them.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::Refusal;
-use super::server_form::HIDDEN;
-
-type Object = Map<String, Value>;
+use super::server_form::{HIDDEN, Object};
 
 /// The keys of an entry that have fields of their own in the API, or belong to the field `config`.
 const OWN_FIELDS: &[&str] = &[

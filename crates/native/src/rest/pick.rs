@@ -55,7 +55,7 @@ pub(super) fn gather(picks: &[ShownMember], before: &str, paths: &mut Vec<String
     for pick in picks {
         match pick.from {
             MemberSource::First(places) | MemberSource::Excerpt(places) => {
-                paths.extend(places.iter().map(|at| path(at)))
+                paths.extend(places.iter().map(|at| path(at)));
             }
             MemberSource::At(at)
             | MemberSource::Or(at, _)

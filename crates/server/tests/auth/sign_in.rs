@@ -132,7 +132,7 @@ async fn a_sign_in_is_ended_on_the_pages_only_after_a_question() {
     assert!(browser.get("/admin/logins").await.text.contains("grant-of-bob"), "nothing has ended");
     let done = browser.post("/admin/sign-ins-end", &form("&sure=yes")).await;
     assert_eq!(done.status, 303, "{}", done.text);
-    let page = browser.get(&done.header("location").to_owned()).await.text;
+    let page = browser.get(done.header("location")).await.text;
     assert!(page.contains("The sign-in has ended.") && !page.contains("grant-of-bob"), "{page}");
 }
 

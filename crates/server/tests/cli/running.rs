@@ -158,8 +158,11 @@ async fn logs_show_the_gateways_own_lines_between_those_of_its_servers() {
     assert!(of_bad.iter().all(|line| line["server"] == "bad"), "{of_bad:#?}");
     let all = serving.run(&["logs", "--gateway", "--json", "--level", "error"]).await.json_lines();
     assert!(all.iter().all(|line| line["level"] == "error" && line["kind"] == "log"), "{all:#?}");
-    let timed = serving.run(&["logs", "bad", "-t"]).await;
-    assert!(timed.text().lines().all(|line| line.starts_with("20") && line.contains("Z ")), "{timed:?}");
+    let with_times = serving.run(&["logs", "bad", "-t"]).await;
+    assert!(
+        with_times.text().lines().all(|line| line.starts_with("20") && line.contains("Z ")),
+        "{with_times:?}"
+    );
     let unknown = serving.run(&["logs", "nosuch"]).await;
     assert_eq!(unknown.code, Some(2), "{unknown:?}");
 }

@@ -40,7 +40,7 @@ async fn a_consent_is_revoked_only_after_a_question() {
     assert_eq!(answer["result"]["content"][0]["text"], "ok", "nothing was revoked: {answer}");
     let done = browser.post("/admin/logins-revoke", &form("&sure=yes")).await;
     assert_eq!(done.status, 303, "{}", done.text);
-    assert!(browser.get(&done.header("location").to_owned()).await.text.contains("The consent was revoked."));
+    assert!(browser.get(done.header("location")).await.text.contains("The consent was revoked."));
     soon("a refusal", async { while client.call("locked__ok", &json!({})).await["error"].is_null() {} })
         .await;
 }

@@ -136,7 +136,7 @@ fn the_times_at_which_tools_came_and_went_are_kept() {
     let (a, b) = ("a".to_owned(), "b".to_owned());
     let want = [(a.clone(), 1, 1, Some(2)), (a.clone(), 1, 2, None), (b.clone(), 1, 1, Some(2))];
     assert_eq!(times(&file), want);
-    assert_eq!(approve(&mut file, Some(&[a.clone()]), None), Ok(vec![a.clone()]));
+    assert_eq!(approve(&mut file, Some(std::slice::from_ref(&a)), None), Ok(vec![a.clone()]));
     drop(file);
     let (mut file, _) = open(&folder);
     assert_eq!(times(&file), [(a.clone(), 1, 2, None), (b.clone(), 1, 1, Some(2))]);

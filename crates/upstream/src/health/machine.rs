@@ -240,7 +240,7 @@ impl HealthMachine {
             // A server to which no link can be opened lists nothing, and that failure has been recorded already.
             _ if self.reach.down.is_some() || self.reach.unauthorized.is_some() => {}
             Failure::Unreachable(cause) | Failure::Doubtful(cause) => {
-                self.be_down(DownReason::Unreachable(cause))
+                self.be_down(DownReason::Unreachable(cause));
             }
             Failure::Unwell(cause) => {
                 self.tries.was_tried = true;

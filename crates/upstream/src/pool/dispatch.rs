@@ -64,37 +64,6 @@ pub enum Binding {
 }
 
 #[derive(Debug)]
-struct Slot {
-    class: LinkClass,
-    is_open: bool,
-    owner: Option<OwnerId>,
-    calls: usize,
-    binding: Binding,
-    used: Instant,
-    granted: bool,
-    /// The link's part of the budget, which the link's process also keeps.
-    permit: LinkPermit,
-}
-
-impl Slot {
-    fn is_idle(&self, now: Instant) -> bool {
-        let granted = self.granted && now.saturating_duration_since(self.used) < GRACE;
-        self.is_open && self.calls == 0 && !granted
-    }
-
-    /// Returns true if the link is bound to an owner that is gone, and carries no call.
-    fn is_over(&self) -> bool {
-        self.owner.is_none() && self.calls == 0 && self.is_open && self.binding != Binding::None
-    }
-
-    /// Returns true if the link may be closed to make room for another link.
-    fn can_go(&self, now: Instant) -> bool {
-        let rest = if self.binding == Binding::Task { TASK_REST } else { Duration::ZERO };
-        self.is_idle(now) && now.saturating_duration_since(self.used) >= rest
-    }
-}
-
-#[derive(Debug)]
 struct Waiter {
     ticket: Ticket,
     owner: OwnerId,
@@ -400,8 +369,10 @@ impl Dispatch {
 
 mod moves;
 mod replacing;
+mod slot;
 #[cfg(test)]
 mod tests;
 mod unneeded;
 
+use slot::Slot;
 pub use unneeded::UnneededLink;

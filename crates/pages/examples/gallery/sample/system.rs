@@ -58,6 +58,21 @@ pub(crate) fn broken(s: &Sample) -> ConfigurationPage {
     }
 }
 
+/// The last lines of the gateway's log.
+fn log_rows(s: &Sample) -> Vec<LogRow> {
+    s.rows(|number| LogRow {
+        at: ago(7 * (number as u64 + 1)),
+        severity: [Severity::Note, Severity::Warning, Severity::Bad][number % 3],
+        level: ["info", "warn", "error"][number % 3],
+        server: (number % 3 > 0).then(|| (s.t("github"), route::server("github"))),
+        text: s.t([
+            "the configuration was read again: nothing has changed",
+            "backing_off after 2m of ready: exited 3 times in 10 s: GITHUB_TOKEN is not set",
+            "unreachable after 3s of ready, tools: 7: the connection was refused",
+        ][number % 3]),
+    })
+}
+
 /// The checks.
 pub(crate) fn doctor(s: &Sample) -> DoctorPage {
     let check = |severity, text: &str, advice: Option<&str>, href: Option<String>| CheckRow {
@@ -72,17 +87,7 @@ pub(crate) fn doctor(s: &Sample) -> DoctorPage {
     DoctorPage {
         ran: Some(ago(95)),
         log_level: "",
-        log: s.rows(|number| LogRow {
-            at: ago(7 * (number as u64 + 1)),
-            severity: [Severity::Note, Severity::Warning, Severity::Bad][number % 3],
-            level: ["info", "warn", "error"][number % 3],
-            server: (number % 3 > 0).then(|| (s.t("github"), route::server("github"))),
-            text: s.t([
-                "the configuration was read again: nothing has changed",
-                "backing_off after 2m of ready: exited 3 times in 10 s: GITHUB_TOKEN is not set",
-                "unreachable after 3s of ready, tools: 7: the connection was refused",
-            ][number % 3]),
-        }),
+        log: log_rows(s),
         groups: vec![
             CheckGroup {
                 title: "Configuration",

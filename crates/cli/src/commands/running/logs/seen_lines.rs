@@ -59,7 +59,7 @@ pub(super) struct LogLine {
 /// A line of stderr, with its time.
 type TimedLine = (Option<u64>, String);
 
-/// What the last answers contained.
+/// The contents of the last answers.
 pub(super) struct SeenLines {
     shown: ShownLines,
     /// The lines of each server's stderr, and its state.
@@ -108,9 +108,9 @@ impl SeenLines {
             // The beginning of a state is known to the second; what a server wrote in this second led to the state.
             times.push(*known + if line.kind == LineKind::State { 999 } else { 0 });
         }
-        let mut timed: Vec<(u64, LogLine)> = times.into_iter().zip(new).collect();
-        timed.sort_by_key(|(at, _)| *at);
-        timed.into_iter().map(|(_, line)| line).collect()
+        let mut ordered: Vec<(u64, LogLine)> = times.into_iter().zip(new).collect();
+        ordered.sort_by_key(|(at, _)| *at);
+        ordered.into_iter().map(|(_, line)| line).collect()
     }
 
     fn of_gateway(&mut self, log: &Value) -> Vec<LogLine> {
