@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use parking_lot::Mutex;
 use store::keys::KeyRecord;
 
+use super::event_chunks::{StreamCopy, StreamKey};
 use super::families::StoreKeys;
 use super::logins::LoginEnds;
 use super::resp::{StoreCommand, StoreReply};
@@ -126,6 +127,15 @@ const FAMILIES: &[Family] = &[
     ("home:OWNER", |keys, values| {
         let home = newer(values, &keys.home("07070707070707070707070707070707"));
         assert!(matches!(homes::found(keys, values, &[7; 16], (&home, "me")), homes::FoundHome::Newer));
+    }),
+    // Events in a new form are missing, so nobody is told that a stream is complete.
+    ("events:STREAM", |keys, values| {
+        let key = StreamKey { session: [7; 16], epoch: 1, stream: 2 };
+        let name = key.name(keys);
+        let stored = StoreReply::List(vec![newer(values, &name)]);
+        let copy = StreamCopy::read((&key, &name), values, &stored);
+        assert_eq!(copy, StreamCopy::default());
+        assert!(!copy.has_ended() && !copy.has_last());
     }),
     // Counts are not sealed: another form needs another name. A value in another form does not count as a number.
     ("count:DIGEST", |keys, values| {
