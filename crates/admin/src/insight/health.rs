@@ -133,7 +133,10 @@ fn awaiting(pending: usize, policy: DefinitionPolicy) -> String {
 /// Returns the advice for a server in the state with this name; `None` if the state needs no action.
 pub(crate) fn advice_for(state: &str) -> Option<&'static str> {
     const ADVICE: [(HealthWord, &str); 4] = [
-        (HealthWord::Degraded, "look at the reason, and at the log"),
+        (
+            HealthWord::Degraded,
+            "read the reason; details are in the log, which `dragoman logs` and the page Doctor show",
+        ),
         (HealthWord::BackingOff, "look at the server's stderr; run its command by hand to see why it ends"),
         (HealthWord::Unreachable, "check that the server runs and that its address is right"),
         (HealthWord::AuthRequired, "give consent to the server, or configure a credential for it"),

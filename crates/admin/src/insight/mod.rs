@@ -6,7 +6,7 @@
 //! | [`moment`] | points in time |
 //! | [`servers`], [`links`] | servers: their state and its history; their connections and processes |
 //! | [`catalogue`], [`profiles`] | what servers offer; what clients of a profile see of it |
-//! | [`tool_history`] | when a server's tools appeared, changed and vanished |
+//! | [`tool_history`] | the times at which a server's tools appeared, changed and vanished |
 //! | [`calls`], [`refusals`], [`usage`] | the record of calls; the reasons why calls did not reach a tool; figures about a period |
 //! | [`captured`] | captured messages |
 //! | [`live`] | events as they happen |

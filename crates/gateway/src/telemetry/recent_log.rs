@@ -45,10 +45,10 @@ impl LogEntry {
 
 /// The last lines of a log, within a number of bytes.
 #[derive(Debug)]
-pub struct RecentLog(Mutex<LogRing>);
+pub struct RecentLog(Mutex<RecentEntries>);
 
 #[derive(Debug)]
-struct LogRing {
+struct RecentEntries {
     lines: VecDeque<Arc<LogEntry>>,
     bytes: usize,
     /// The number of the last line.
@@ -68,7 +68,7 @@ pub struct RecentLines {
 
 impl RecentLog {
     const fn new() -> Self {
-        Self(Mutex::new(LogRing { lines: VecDeque::new(), bytes: 0, last: 0 }))
+        Self(Mutex::new(RecentEntries { lines: VecDeque::new(), bytes: 0, last: 0 }))
     }
 
     /// Adds a line, and drops the oldest lines if there are too many; the number of `entry` is replaced.

@@ -103,6 +103,23 @@ impl Browser {
         self.post("/admin/login", &format!("name=ann&password={}", password.replace(' ', "+"))).await
     }
 
+    /// Sends a form without a clear confirmation, both as scripts do and as a page without scripts does. Each time, a page that
+    /// contains these texts asks first.
+    pub(crate) async fn is_asked_first(&mut self, path: &str, form: &str, texts: &[&str]) {
+        for sure in ["", "&sure=no", "&sure="] {
+            for script in [&[][..], &[("HX-Request", "true")]] {
+                let same = [("Sec-Fetch-Site", "same-origin"), ("Origin", "null")];
+                let asked =
+                    self.send("POST", path, &[&same[..], script].concat(), &format!("{form}{sure}")).await;
+                assert_eq!(asked.status, 200, "{sure}");
+                let form_of_page = [&*format!("action=\"{path}\""), "name=\"sure\" value=\"yes\""];
+                for text in texts.iter().chain(&form_of_page) {
+                    assert!(asked.text.contains(text), "{text} is not in {}", asked.text);
+                }
+            }
+        }
+    }
+
     /// Returns true if the first page opens.
     pub(crate) async fn is_in(&mut self) -> bool {
         let page = self.get("/admin").await;

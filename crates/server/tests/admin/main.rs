@@ -8,7 +8,7 @@
 //! | `pages` | the pages and their forms |
 //! | `forms` | what forms change |
 //! | `callers` | callers by the names of their keys |
-//! | `reasons` | why calls did not succeed; requests that were turned away |
+//! | `reasons` | recorded reasons of calls; requests that were turned away |
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,4 +1,4 @@
-//! Why calls did not succeed, as it was recorded at their time; and requests that were turned away before they became calls.
+//! Tests that pages show the reason that was recorded with a call, and the requests that were turned away before they became calls.
 
 use serde_json::{Value, json};
 

@@ -9,7 +9,7 @@ fn notice() -> Bytes {
 }
 
 /// Returns the events of a stream, up to the event that contains this text.
-async fn until(body: &mut Body, last: &str) -> String {
+pub(super) async fn until(body: &mut Body, last: &str) -> String {
     let mut all = String::new();
     while !all.contains(last) {
         let frame = body.frame().await.expect("an event").expect("a whole one");

@@ -1,13 +1,12 @@
 //! Tests which events are copied, and how a stream of another process continues.
 
 use config::Limits;
-use http_body_util::BodyExt as _;
 use parking_lot::Mutex;
 
+use super::super::tests::until;
 use super::*;
 use crate::session::streams::STANDING;
 use engine::session::EventId;
-use transport::net::Body;
 
 /// A queue that counts the sessions that are added; it is full if it has no room.
 struct Counting {
@@ -117,16 +116,6 @@ fn events_that_are_dropped_before_they_are_taken_are_counted() {
     let taken = streams.take_new(ALL);
     assert_eq!((parts(&taken), taken.lost), (vec![(STANDING, texts(&["d", "e"]), None)], 3));
     assert_eq!(taken.streams[0].events[0].0, 3);
-}
-
-/// Returns the events of a stream, up to the event that contains this text.
-async fn until(body: &mut Body, last: &str) -> String {
-    let mut all = String::new();
-    while !all.contains(last) {
-        let frame = body.frame().await.expect("an event").expect("a whole one");
-        all.push_str(&String::from_utf8_lossy(frame.data_ref().expect("data")));
-    }
-    all
 }
 
 /// Returns the texts of events, in the order in which they arrived.
