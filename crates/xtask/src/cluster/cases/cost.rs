@@ -119,8 +119,9 @@ fn streamed(rig: &Rig<'_>, addresses: &[SocketAddr]) -> Result<String, String> {
         }
         Ok(())
     })?;
-    thread::sleep(Duration::from_millis(300));
-    let (chunks, streams) = (appended()? - before, rig.store.names("dragoman:events:*")?.len() as u64);
+    let copied = || rig.store.names("dragoman:events:*").map(|names| names.len() as u64);
+    let _ = until(SOON, || (copied().ok()? >= STREAMED.0).then_some(()));
+    let (chunks, streams) = (appended()? - before, copied()?);
     // Each stream begins with an event without data, and ends with the answer.
     let events = STREAMED.0 * (2 * STREAMED.1 + 2);
     let bytes: u64 = rig.store.cli(&["EVAL", MEMORY, "0", "dragoman:events:*"])?.parse().unwrap_or(0);
